@@ -152,17 +152,17 @@ Labels = option(
 )
 
 
-def name_values(option: str, values: Sequence[str] | None) -> dict[str, str]:
+def name_values(option: str, texts: Sequence[str] | None) -> dict[str, str]:
     """Read the NAME=VALUE of a repeated option.
 
     >>> name_values("--column", ["prediction=answer", "system="])
     {'prediction': 'answer', 'system': ''}
     """
     pairs = {}
-    for value in values or ():
-        name, equals, content = value.partition("=")
+    for pair in texts or ():
+        name, equals, content = pair.partition("=")
         if not equals:
-            raise ValueError(f"{option}: expected NAME=VALUE, got {value!r}")
+            raise ValueError(f"{option}: expected NAME=VALUE, got {pair!r}")
         pairs[name.strip()] = content
     return pairs
 
@@ -223,14 +223,14 @@ def read_settings_of(only: str, pairs: Sequence[str] | None) -> dict[str, Any]:
     return settings.get(only, {})
 
 
-def read_demands(values: Sequence[str] | None, names: Sequence[str] | None = None) -> dict[str, float]:
+def read_demands(pairs: Sequence[str] | None, names: Sequence[str] | None = None) -> dict[str, float]:
     """Read --fail-under; `names` are None where they are known only afterwards.
 
     >>> read_demands(["low=0.8"], ["accuracy", "low"])
     {'low': 0.8}
     """
     result = {}
-    for name, text in name_values("--fail-under", values).items():
+    for name, text in name_values("--fail-under", pairs).items():
         if names is not None and name not in names:
             more = f"; accuracy and its interval come with --metric {JUDGE}" * (name in ("accuracy", "low", "high"))
             raise ValueError(f"--fail-under: expected one of {', '.join(names)} before '=', got {name!r}{more}")
@@ -491,13 +491,13 @@ def check_demands(demands: Mapping[str, float], systems: Mapping[str, Mapping]) 
     missed = False
     for name, least in demands.items():
         if not any(name in result for result in systems.values()):
-            known = ", ".join(dict.fromkeys(key for result in systems.values() for key in result))
-            raise stop(f"--fail-under: there is no score {name!r}; there are: {known}", 2)
+            scores = ", ".join(dict.fromkeys(key for result in systems.values() for key in result))
+            raise stop(f"--fail-under: there is no score {name!r}; there are: {scores}", 2)
         for system, result in systems.items():
             if name in result and (result[name] is None or not result[name] >= least):
                 missed = True
-                value = "cannot be told" if result[name] is None else f"is {result[name]:.4f}, below {least:g}"
-                say(f"--fail-under: {name} of {system} {value}", "red")
+                why = "cannot be told" if result[name] is None else f"is {result[name]:.4f}, below {least:g}"
+                say(f"--fail-under: {name} of {system} {why}", "red")
     if missed:
         raise typer.Exit(3)
 
@@ -556,8 +556,8 @@ def carry_out(
         ]
         check_outputs(files, [text for text in chosen if isinstance(text, str)])
         if scores:  # without '=' it is a column of scores
-            arguments["score_columns"] = [value for value in column or () if "=" not in value]
-            column = [value for value in column or () if "=" in value]
+            arguments["score_columns"] = [named for named in column or () if "=" not in named]
+            column = [named for named in column or () if "=" in named]
         arguments["columns"] = name_values("--column", column)
         as_paths = arguments.get("engine") == "ray" and not any(reading)
         sources = inputs if as_paths else read_inputs(inputs, *reading)
@@ -576,7 +576,7 @@ def carry_out(
     after(report)
     write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
     words = [word for pair in zip(READING, reading, strict=True) if pair[1] for word in (flag(pair[0]), pair[1])]
-    words += [word for value in column or () for word in ("--column", value) if value.partition("=")[0] in COLUMNS]
+    words += [word for named in column or () for word in ("--column", named) if named.partition("=")[0] in COLUMNS]
     print_result(form, report, verbose, _names_of(paths, arguments, words))
     if demands:
         check_demands(demands, report.systems)
@@ -613,15 +613,15 @@ def _names_of(inputs: Sequence[str], arguments: Mapping[str, Any], reading: Sequ
         settings = arguments.get("settings") or {}
         judge = settings.get(JUDGE, {} if "metrics" in arguments else settings)
         pairs = judge | ({"calibration": arguments["calibration"]} if arguments.get("calibration") else {})
-        words = [word for name, value in pairs.items() for word in ("--set", f"{JUDGE}.{name}={_written(value)}")]
+        words = [word for name, setting in pairs.items() for word in ("--set", f"{JUDGE}.{name}={_written(setting)}")]
         words += ["--on-error", "skip"] if arguments.get("on_error") == "skip" else []
         names["FILE"] = " ".join(filter(None, [names["FILE"], shlex.join([*reading, *words])]))
     return {name: shown for name, shown in names.items() if shown != name}
 
 
-def _written(value: object) -> str:
+def _written(setting: object) -> str:
     """Return a setting in the notation of --set."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return setting if isinstance(setting, str) else json.dumps(setting)
 
 
 def _text(report: Any, option: str) -> str:

@@ -54,18 +54,18 @@ class CheckedModule:
         scorer = self.scorer_class
         named = read_settings(scorer.presets.get(settings, settings) if isinstance(settings, str) else settings)
         evaluates = set(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
-        known = [*scorer.setting_names, *self.flags, "settings", *(["progress"] if scorer.load_settings else [])]
+        allowed = [*scorer.setting_names, *self.flags, "settings", *(["progress"] if scorer.load_settings else [])]
         arguments = {**({"progress": progress} if progress is not None else {}), **named, **kwargs}
         for_scorer = [name for name in arguments if name not in evaluates or name in named]
-        check_names(for_scorer, f"not a setting of {scorer.name}", known)
-        named |= {name: value for name, value in kwargs.items() if name not in evaluates}
-        loading = {name: value for name, value in named.items() if name in scorer.load_settings}
-        self.settings = {name: value for name, value in named.items() if name not in loading}
+        check_names(for_scorer, f"not a setting of {scorer.name}", allowed)
+        named |= {name: setting for name, setting in kwargs.items() if name not in evaluates}
+        loading = {name: setting for name, setting in named.items() if name in scorer.load_settings}
+        self.settings = {name: setting for name, setting in named.items() if name not in loading}
         self.progress = progress
         self._arguments = kwargs | {"settings": settings, "progress": progress}
         self._script = loaded_from()
         self._thread = threading.local()  # `rows`: those added; `signature`: of the last `compute`
-        super().__init__(*args, **{name: value for name, value in kwargs.items() if name in evaluates})
+        super().__init__(*args, **{name: setting for name, setting in kwargs.items() if name in evaluates})
         self._check_flags(self.settings)
         self._scorer = scorer(**loading, **self._without_flags(self.settings))
         self._loading = loading
@@ -93,7 +93,7 @@ class CheckedModule:
 
     def __repr__(self) -> str:
         chosen = {**self._loading, **self.settings}
-        settings = ", ".join(f"{name}={shown(value)}" for name, value in chosen.items())
+        settings = ", ".join(f"{name}={shown(setting)}" for name, setting in chosen.items())
         return f"{type(self).__name__}({settings}), inputs: {', '.join(self._input_names())}, rows added: {len(self)}"
 
     def __reduce__(self):
@@ -102,7 +102,7 @@ class CheckedModule:
 
         if self.num_process > 1 and len(self):
             raise TypeError(f"{self.name}: rows of several processes cannot be copied; compute first")
-        arguments = {name: value for name, value in self._arguments.items() if value is not None and name != "hash"}
+        arguments = {n: argument for n, argument in self._arguments.items() if argument is not None and n != "hash"}
         module = sys.modules[type(self).__module__].__file__
         script = self._script if self._script and self._script.is_file() else module
         loaded_by = self.loaded_by or partial(evaluate.load, str(script), **arguments)
@@ -122,7 +122,7 @@ class CheckedModule:
                 raise ValueError(f"{name}: expected True or False, got {settings[name]!r}")
 
     def _without_flags(self, settings: Mapping) -> dict:
-        return {name: value for name, value in settings.items() if name not in self.flags}
+        return {name: setting for name, setting in settings.items() if name not in self.flags}
 
     def _configured(self, settings: Mapping) -> Scorer:
         """Return the loaded scorer with the settings of one `compute`."""
@@ -164,7 +164,7 @@ class CheckedModule:
     def add(self, **row) -> None:
         """Check and add one row, each input in the singular (prediction=, reference=); see `evaluate.Metric.add`."""
         plural = {name.removesuffix("s"): name for name in self._input_names()}
-        self.add_batch(**{plural.get(name, name): [value] for name, value in row.items()})
+        self.add_batch(**{plural.get(name, name): [entry] for name, entry in row.items()})
 
     def compute(self, **inputs_and_settings) -> dict | None:
         """Check everything, then compute on the rows given and added; see `evaluate.Metric.compute`."""
@@ -175,8 +175,8 @@ class CheckedModule:
         for name in settings:
             if name in self.scorer_class.load_settings:
                 raise TypeError(f"{name}: an argument of load, not of compute")
-        known = [*names, *self.scorer_class.compute_settings, *self.flags]
-        check_names(settings, f"neither an input nor a setting of {self.name}", known)
+        allowed = [*names, *self.scorer_class.compute_settings, *self.flags]
+        check_names(settings, f"neither an input nor a setting of {self.name}", allowed)
         scorer = self._configured(settings)
         inputs = {k: v for k, v in inputs_and_settings.items() if k in names and v is not None}
         if inputs:
@@ -189,7 +189,7 @@ class CheckedModule:
     def _compute(self, **columns_and_settings) -> dict:
         """Return the results of rows from several processes: what `evaluate.Metric.compute` calls."""
         columns = {name: columns_and_settings[name] for name in self._input_names() if name in columns_and_settings}
-        settings = {name: value for name, value in columns_and_settings.items() if name not in columns}
+        settings = {name: setting for name, setting in columns_and_settings.items() if name not in columns}
         return self._scored(self._configured(settings), columns, settings)
 
     def _scored(self, scorer: Scorer, columns: dict[str, list], settings: Mapping) -> dict:
@@ -200,7 +200,7 @@ class CheckedModule:
             )
         scorer = scorer.for_rows(columns)
         self._thread.signature = scorer.signature
-        flags = {name: value for name, value in settings.items() if name in self.flags}
+        flags = {name: setting for name, setting in settings.items() if name in self.flags}
         return self._results(scorer, columns, **flags)
 
     def _more(self, scorer: Scorer, columns: dict[str, list], results: dict) -> dict:
@@ -219,15 +219,15 @@ class CheckedModule:
         hidden = not (wanted and self.scorer_class.load_settings)
         with tqdm(total=rows, desc=name, unit="row", disable=hidden) as bar:
             for chunk in scorer.chunks(columns):
-                part = {name: [column[i] for i in chunk] for name, column in columns.items()}
-                values, counted, more, _ = scorer.statistics(part, explain)
-                statistics = np.zeros((rows, values.shape[1])) if statistics is None else statistics
-                statistics[chunk] = values
+                rows_of_chunk = {name: [column[i] for i in chunk] for name, column in columns.items()}
+                added, counted, more, _ = scorer.statistics(rows_of_chunk, explain)
+                statistics = np.zeros((rows, added.shape[1])) if statistics is None else statistics
+                statistics[chunk] = added
                 counts.update(counted)
                 for name, column in more.items():
                     whole = details.setdefault(name, [None] * rows)
-                    for i, value in zip(chunk, column, strict=True):
-                        whole[i] = value
+                    for i, detail in zip(chunk, column, strict=True):
+                        whole[i] = detail
                 bar.update(len(chunk))
         total = column_sums(statistics)
         for warning in scorer.warnings({"": total}, counts):
@@ -235,7 +235,7 @@ class CheckedModule:
         results = scorer.corpus_scores(total, rows)
         explanation = details.pop("explanation", None)
         if per_example:
-            item = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()} | details
-            results |= {f"{name}_per_example": values for name, values in item.items()}
+            lists = {name: scores.tolist() for name, scores in scorer.row_scores(statistics).items()} | details
+            results |= {f"{name}_per_example": entries for name, entries in lists.items()}
         results |= self._more(scorer, columns, results, **flags)
         return results | ({"explanation": explanation} if explain else {})

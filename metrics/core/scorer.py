@@ -55,29 +55,29 @@ def _rows(argument: str, column: object) -> list:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
 
-def _is_missing(value: object) -> bool:
-    """Return whether a value is missing: None, NaN, or pandas' NA and NaT."""
-    is_nan = isinstance(value, float | np.floating) and value != value
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+def _is_missing(cell: object) -> bool:
+    """Return whether a cell is missing: None, NaN, or pandas' NA and NaT."""
+    is_nan = isinstance(cell, float | np.floating) and cell != cell
+    return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")
 
 
-def _text(where: str, value: object, needed: bool = False) -> str:
+def _text(where: str, text: object, needed: bool = False) -> str:
     """Return a text; raise a ValueError if it is not a text, or if it is required but empty."""
     fix = "drop the row, or write the missing text" if needed else 'use "" for an empty answer, or drop the row'
-    if not isinstance(value, str):
-        fix = fix if _is_missing(value) else "convert it with str() if that is what you mean"
-        raise ValueError(f"{where}: expected a string, got {type(value).__name__} {shown(value)}; {fix}")
-    if needed and not value.strip():
-        raise ValueError(f"{where}: expected a text, got {shown(value)}; {fix}")
-    if not value.isascii():
+    if not isinstance(text, str):
+        fix = fix if _is_missing(text) else "convert it with str() if that is what you mean"
+        raise ValueError(f"{where}: expected a string, got {type(text).__name__} {shown(text)}; {fix}")
+    if needed and not text.strip():
+        raise ValueError(f"{where}: expected a text, got {shown(text)}; {fix}")
+    if not text.isascii():
         try:
-            value.encode("utf-8")
+            text.encode("utf-8")
         except UnicodeEncodeError:
             raise ValueError(
-                f"{where}: the text {shown(value)} holds a lone surrogate and is not valid Unicode; "
+                f"{where}: the text {shown(text)} holds a lone surrogate and is not valid Unicode; "
                 'repair it with text.encode("utf-8", "replace").decode("utf-8")'
             ) from None
-    return str(value)
+    return str(text)
 
 
 def checked_column(argument: str, column: object, shape: str, first_row: int = 0, needed: bool = False) -> list:
@@ -114,36 +114,36 @@ def checked_column(argument: str, column: object, shape: str, first_row: int = 0
     return checked
 
 
-def is_number(value: object, least: float = -inf, most: float = inf) -> bool:
-    """Return whether a value is a number within limits, and not NaN, infinite, True or False."""
-    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value) and least <= value <= most
+def is_number(number: object, least: float = -inf, most: float = inf) -> bool:
+    """Return whether something is a number within limits, and not NaN, infinite, True or False."""
+    return isinstance(number, Real) and not isinstance(number, bool) and isfinite(number) and least <= number <= most
 
 
-def is_whole(value: object, least: int, most: float = inf) -> bool:
-    """Return whether a value is a whole number within limits, and not True or False."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most
+def is_whole(number: object, least: int, most: float = inf) -> bool:
+    """Return whether something is a whole number within limits, and not True or False."""
+    return isinstance(number, Integral) and not isinstance(number, bool) and least <= number <= most
 
 
-def check_setting(name: str, is_good: bool, expected: str, value: object) -> None:
-    """Raise a ValueError that names setting, what was expected and what came, unless the value is good."""
+def check_setting(name: str, is_good: bool, expected: str, setting: object) -> None:
+    """Raise a ValueError that names setting, what was expected and what came, unless the setting is good."""
     if not is_good:
-        raise ValueError(f"{name}: expected {expected}, got {value!r}")
+        raise ValueError(f"{name}: expected {expected}, got {setting!r}")
 
 
 def whole(least: int, most: float = inf) -> tuple[Callable[[object], bool], str]:
     """Return (test, description) for `Scorer.checks` of a setting that is a whole number from `least` to `most`."""
     limits = f"of at least {least}" if most == inf else f"from {least} to {most}"
-    return lambda value: is_whole(value, least, most), f"a whole number {limits}"
+    return lambda setting: is_whole(setting, least, most), f"a whole number {limits}"
 
 
 def one_of(options: Sequence) -> tuple[Callable[[object], bool], str]:
     """Return (test, description) for `Scorer.checks` of a setting that is one of `options`."""
-    return lambda value: value in options, f"one of {', '.join(options)}"
+    return lambda setting: setting in options, f"one of {', '.join(options)}"
 
 
-SWITCH = (lambda value: isinstance(value, bool), "True or False")
+SWITCH = (lambda setting: isinstance(setting, bool), "True or False")
 AT_LEAST_1 = whole(1)
-PROBABILITY = (lambda value: value is None or is_number(value, 0, 1), "a number from 0 to 1")
+PROBABILITY = (lambda setting: setting is None or is_number(setting, 0, 1), "a number from 0 to 1")
 VERSION = "0.1.0"
 ASKED = "reference questions asked"  # how the remark begins that says it of every system
 UNSURE_FROM, UNSURE_TO = 0.1, 0.9  # a judge is unsure of an answer with a probability between these
@@ -224,16 +224,16 @@ def quiet():
             logging.enable_progress_bar()
 
 
-def unknown_name_message(name: str, problem: str, known: Iterable[str]) -> str:
+def unknown_name_message(name: str, problem: str, names: Iterable[str]) -> str:
     """Return the error message for an unknown name, with a suggestion.
 
     >>> unknown_name_message("devise", "not a setting of ava", ["device", "dtype"])
     'devise: not a setting of ava; did you mean device? Known are device, dtype'
     """
-    known = list(known)
-    close = [ALIASES[name]] if ALIASES.get(name) in known else get_close_matches(name, known, cutoff=0.7)
+    names = list(names)
+    close = [ALIASES[name]] if ALIASES.get(name) in names else get_close_matches(name, names, cutoff=0.7)
     hint = f"did you mean {close[0]}? Known" if close else "known"
-    return f"{name}: {problem}; {hint} are {', '.join(known)}"
+    return f"{name}: {problem}; {hint} are {', '.join(names)}"
 
 
 def check_names(names: Iterable[str], problem: str, known: Sequence[str]) -> None:
@@ -321,8 +321,8 @@ class Scorer:
 
     def __init__(self, *, ready: bool = True, **settings):
         check_names(settings, f"not a setting of {self.name}", self.setting_names)
-        loading = {name: value for name, value in settings.items() if name in self.load_settings}
-        others = {name: value for name, value in settings.items() if name not in loading}
+        loading = {name: setting for name, setting in settings.items() if name in self.load_settings}
+        others = {name: setting for name, setting in settings.items() if name not in loading}
         self.check(**settings)
         self.load(**loading)
         self.configure(**others)
@@ -393,8 +393,8 @@ class Scorer:
     @property
     def signature(self) -> str:
         """Everything that the scores depend on, on one line."""
-        parts = [f"{name}:{value}" for name, value in {**self.facts, "version": VERSION}.items()]
-        return "|".join([self.name, *parts])
+        settings = [f"{name}:{fact}" for name, fact in {**self.facts, "version": VERSION}.items()]
+        return "|".join([self.name, *settings])
 
     @classmethod
     def checked(cls, columns: Mapping[str, object], first_row: int = 0) -> dict[str, list]:
@@ -443,7 +443,7 @@ class Scorer:
         explained = details.get("explanation")
         if isinstance(explained, Mapping) and "reason" in explained:
             return str(explained["reason"])
-        return ", ".join(f"{name} {value:.2f}" for name, value in scores.items()) + "."
+        return ", ".join(f"{name} {score:.2f}" for name, score in scores.items()) + "."
 
     def reasons(self, statistics: np.ndarray, details: Mapping[str, Sequence]) -> list[str]:
         """Return the `reason` of every row; `details` are those of `RowStatistics`."""

@@ -64,9 +64,9 @@ def styles(names: Sequence[str]) -> dict[str, dict]:
 def _own_colour(name: str) -> str | None:
     """Return the colour of the metric that a score belongs to; None if it has none."""
     words = name.lower().replace("-", "").replace("_", " ").split()
-    known = {"ava": "AVA", "kpqa": "KPQA", "aev": "AEv", "meta": "F-meta", "bertscore": "BERTScore"}
-    known |= {"rougel": "ROUGE-L", "rouge": "ROUGE-L"}
-    return next((COLOURS[metric] for word, metric in known.items() if word in words), None)
+    title_by_word = {"ava": "AVA", "kpqa": "KPQA", "aev": "AEv", "meta": "F-meta", "bertscore": "BERTScore"}
+    title_by_word |= {"rougel": "ROUGE-L", "rouge": "ROUGE-L"}
+    return next((COLOURS[metric] for word, metric in title_by_word.items() if word in words), None)
 
 
 def _without_frame(axes, grid: str = "both") -> None:
@@ -111,15 +111,15 @@ def group_figure(groups: Mapping, names: list[str]):
     step = 0.8 / max(len(names), 1)
     for group_number, group in enumerate(shown.values()):
         for number_, name in enumerate(names):
-            value, look, label = group["metrics"][name]["pearson"], looks[name], _label(name)
-            if value["value"] is None:
+            correlation, look, label = group["metrics"][name]["pearson"], looks[name], _label(name)
+            if correlation["value"] is None:
                 continue
             left = group_number - 0.4 + (number_ + 0.5) * step
             style = {"color": look["color"], "hatch": hatches[look["linestyle"]], "edgecolor": "#ffffff"}
             style["label"] = None if label in axes.get_legend_handles_labels()[1] else label
-            axes.bar(left, value["value"], step * 0.9, linewidth=0, **style)
-            if value["low"] is not None:
-                axes.plot([left, left], [value["low"], value["high"]], color="#000000", linewidth=0.8)
+            axes.bar(left, correlation["value"], step * 0.9, linewidth=0, **style)
+            if correlation["low"] is not None:
+                axes.plot([left, left], [correlation["low"], correlation["high"]], color="#000000", linewidth=0.8)
     axes.set_xticks(range(len(shown)), [f"{_label(label)}\n({group['rows']})" for label, group in shown.items()])
     axes.set_ylabel("Pearson r")
     axes.axhline(0, color="#888888", linewidth=0.8)
@@ -139,13 +139,13 @@ CURVES = {  # title: what lies across and up
 def draw_curves(axes, title: str, report: Mapping, names: Sequence[str]) -> None:
     """Draw one of `CURVES` for every metric."""
     for name, look in styles(names).items():
-        value = report["metrics"][name]["classifier"]
+        classifier = report["metrics"][name]["classifier"]
         if title != "Calibration":
-            curve = value["roc" if title == "ROC" else "precision_recall"]
+            curve = classifier["roc" if title == "ROC" else "precision_recall"]
             line = {"color": look["color"], "linestyle": look["linestyle"], "label": _label(name)}
             axes.plot(*zip(*curve, strict=True), **line, linewidth=1.4)
-        elif value["calibration"]:
-            bins = value["calibration"]["bins"]
+        elif classifier["calibration"]:
+            bins = classifier["calibration"]["bins"]
             points = [b["score"] for b in bins], [b["correct"] for b in bins]
             axes.plot(*points, **look, markersize=3, linewidth=1.2)
     across, up = CURVES[title]
@@ -191,14 +191,14 @@ def forest_chart(
 
     `ends` are values that the axis holds, too.
     """
-    values = (e[end] for e in estimates.values() for end in ("value", "low", "high") if e[end] is not None)
-    places = [*values, *ends]
+    limits = (e[end] for e in estimates.values() for end in ("value", "low", "high") if e[end] is not None)
+    places = [*limits, *ends]
     left, right, step = _axis(min(places), max(places))
     marks = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
     digits = len(f"{step:g}".partition(".")[2])
 
-    def at(value: float) -> str:
-        return f"{100 * (value - left) / (right - left):.2f}%"
+    def at(score: float) -> str:
+        return f"{100 * (score - left) / (right - left):.2f}%"
 
     shown = {"estimates": estimates, "first": first, "caption": caption, "marks": marks, "digits": digits}
     return render("forest.html", **shown, at=at, number=number, estimate=estimate)
@@ -209,7 +209,7 @@ MAX_CHARTED = 30  # systems of a chart of accuracies
 
 def accuracy_chart(systems: Mapping[str, Mapping], first: Sequence[str], percent: str):
     """Return a chart of the accuracy of systems (`markupsafe.Markup`), the best first; None for too many systems."""
-    systems = {system: values for system, values in systems.items() if values["accuracy"] is not None}
+    systems = {system: accuracy for system, accuracy in systems.items() if accuracy["accuracy"] is not None}
     if not 0 < len(systems) <= MAX_CHARTED:
         return None
     order = sorted(systems, key=lambda system: -systems[system]["accuracy"])

@@ -102,7 +102,7 @@ def _from_difference(first: str, second: str) -> tuple[str, str]:
     same = sum(1 for _ in takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), zip(*words, strict=False)))
     if same < 2 or same == min(map(len, words)):
         return first, second
-    return tuple("..." + " ".join(of_text[same - 1 :]) for of_text in words)
+    return tuple("..." + " ".join(text[same - 1 :]) for text in words)
 
 
 def why_to_read(answer: scoring.AnswerToRead, threshold: float = 0.5) -> str:
@@ -139,14 +139,14 @@ def reading_lines(
     systems = {answer: visible(answer.system) for answer in answers}
     if all(system in names[answer] for answer, system in systems.items()):
         systems = dict.fromkeys(answers, "")
-    of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
+    name_width, system_width = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
     scores = {answer: _shown_scores(answer) for answer in answers}
     scores |= {answer: supported for answer, (supported, *_) in weakest.items()}
     for answer in answers:
         if answer.verdict is not None:
             chance, _ = probability_and_threshold(answer.score, threshold)
             scores[answer] = chance.replace("below ", "<").replace("above ", ">")
-    of_score = max((len(scores[answer]) for answer in answers if len(answer.scores) < 2), default=0)
+    score_width = max((len(scores[answer]) for answer in answers if len(answer.scores) < 2), default=0)
     result, kind = [], ""
     for answer in answers:
         lines = []
@@ -157,9 +157,9 @@ def reading_lines(
                 counts += f"; right from {threshold:g}"
             lines.append(f" {HEADINGS.get(kind, kind)}{counts}")
         result.append(lines)
-        line = f"  {names[answer][:of_name]:<{of_name}}  "
-        line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
-        line += f"{_grade(answer):<5}, " * (kind == scoring.DISAGREE) + f"{scores[answer]:<{of_score}}  "
+        line = f"  {names[answer][:name_width]:<{name_width}}  "
+        line += f"{systems[answer][:system_width]:<{system_width}}  " * bool(system_width)
+        line += f"{_grade(answer):<5}, " * (kind == scoring.DISAGREE) + f"{scores[answer]:<{score_width}}  "
         line += f"{_grade(answer)}? " * (kind == scoring.UNSURE)
         line += f"{answer.fault}: " if answer.fault else ""
         text, beside, name = answer.prediction, answer.references, "accepted"
@@ -183,12 +183,12 @@ def set_lines(
     """Return the lines of each set: how many references it asks, those that it does not ask, and what else it asks."""
     names = [visible(f"context {answer.id}" if answer.id else f"line {answer.line}") for answer in sets]
     systems = [visible(answer.system) for answer in sets]
-    of_name, of_system = (min(max(map(len, texts)), most) for texts, most in ((names, 20), (systems, 12)))
+    name_width, system_width = (min(max(map(len, texts)), most) for texts, most in ((names, 20), (systems, 12)))
     result = []
     for answer, name, system in zip(sets, names, systems, strict=True):
         asked, indent = len(answer.prediction.splitlines()), " " * 6
-        line = f"  {name[:of_name]:<{of_name}}  {system[:of_system]:<{of_system}}  {why_to_read(answer)} with "
-        line += f"{asked:,} question{'s' * (asked != 1)}; not asked:"
+        line = f"  {name[:name_width]:<{name_width}}  {system[:system_width]:<{system_width}}  "
+        line += f"{why_to_read(answer)} with {asked:,} question{'s' * (asked != 1)}; not asked:"
         lines = [f"{line} {_fitted(answer.missing, 10**6)}"]
         if len(lines[0]) > width:
             lines = [line, indent + _fitted(answer.missing, width - len(indent))]
@@ -216,7 +216,7 @@ def _fitted(texts: Sequence[str], room: int) -> str:
 
 def _shown_scores(answer: scoring.AnswerToRead) -> str:
     """Return the scores of an answer as text: those of several metrics by name, a single score alone."""
-    return ", ".join(f"{name} {number(value, 2)}" for name, value in answer.scores.items()) or number(answer.score, 2)
+    return ", ".join(f"{name} {number(score, 2)}" for name, score in answer.scores.items()) or number(answer.score, 2)
 
 
 def _grade(answer: scoring.AnswerToRead) -> str:

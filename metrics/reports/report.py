@@ -99,17 +99,17 @@ class Report:
 
     def to_markdown(self) -> str:
         """Return the report in Markdown."""
-        parts = [f"# {markdown(self.title)}", *[markdown(self.headline)] * bool(self.headline)]
-        parts += ["\n".join(f"- {markdown(finding)}" for finding in self.findings)] * bool(self.findings)
+        blocks = [f"# {markdown(self.title)}", *[markdown(self.headline)] * bool(self.headline)]
+        blocks += ["\n".join(f"- {markdown(finding)}" for finding in self.findings)] * bool(self.findings)
         notes = [note for note in self.page_notes() if as_sentence(note) not in self.findings]
-        parts += [f"**Note:** {markdown(note)}" for note in notes]
+        blocks += [f"**Note:** {markdown(note)}" for note in notes]
         facts = self.facts()
         for table in self.tables():
             explained = table.explanation and table.explanation not in facts
-            parts += [f"## {markdown(table.title)}", *[markdown(table.explanation)] * bool(explained)]
-            parts.append(markdown_table(table))
+            blocks += [f"## {markdown(table.title)}", *[markdown(table.explanation)] * bool(explained)]
+            blocks.append(markdown_table(table))
         facts = "\n".join(f"- {markdown_code(line)}" for line in facts)
-        return "\n\n".join([*parts, "## What the numbers rest on", facts])
+        return "\n\n".join([*blocks, "## What the numbers rest on", facts])
 
     def to_html(self) -> str:
         """Return the report as one HTML page that needs no outside resource; its one script is the row viewer's."""
@@ -194,7 +194,7 @@ def highest(
 ) -> str:
     """Return a sentence on the system with the highest score; "" for no systems.
 
-    `systems` has each value, and the text that shows it; `as_good` those whose lower score may be chance; None if that
+    `systems` has each score, and the text that shows it; `as_good` those whose lower score may be chance; None if that
     is not tested, and `untested` why.
 
     >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
@@ -206,8 +206,8 @@ def highest(
     """
     if not systems:
         return ""
-    top = max(value for value, _ in systems.values())
-    first = [system for system, (value, _) in systems.items() if value == top]
+    top = max(height for height, _ in systems.values())
+    first = [system for system, (height, _) in systems.items() if height == top]
     shown = systems[first[0]][1]
     if len(systems) == 1:
         return f"The {score} of {first[0]} is {shown}."
@@ -215,8 +215,8 @@ def highest(
     if len(first) == len(systems) or (len(first) > 1 and as_good is None):
         return f"{best}."
     if as_good is None:
-        behind = max(value for value, _ in systems.values() if value < top)
-        second = [system for system, (value, _) in systems.items() if value == behind]
+        behind = max(height for height, _ in systems.values() if height < top)
+        second = [system for system, (height, _) in systems.items() if height == behind]
         why = untested or "not tested; `compare` tests it"
         return f"{best}, ahead of {briefly(second)}, {systems[second[0]][1]} ({why})."
     near = [system for system in systems if system in as_good and system not in first]
@@ -235,8 +235,8 @@ def differing_orders(names: Sequence[str], systems: Mapping[str, Mapping[str, fl
     """
     firsts: dict[str, list[str]] = {}
     for name in names:
-        values = {system: scores[name] for system, scores in systems.items() if name in scores}
-        firsts[name] = [system for system, value in values.items() if value == max(values.values())]
+        scored = {system: scores[name] for system, scores in systems.items() if name in scores}
+        firsts[name] = [system for system, mean in scored.items() if mean == max(scored.values())]
     top = firsts[names[0]]
     others = {name: first for name, first in firsts.items() if first and not {*first} & {*top}}
     are = f"{briefly(top)} {'is' if len(top) == 1 else 'are'} first by {names[0]}"
@@ -261,7 +261,7 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
     overlap = OVERLAP + f"; {JUDGE} judges that from the question: -m {JUDGE}" * asked
     if len(words) < 2:
         return [overlap]
-    lengths = dict(sorted(words.items(), key=lambda of_system: -of_system[1]))
+    lengths = dict(sorted(words.items(), key=lambda named: -named[1]))
     most, *_, least = lengths.values()
     pick = "do not pick a system by these scores alone: "
     if most < least * LONGER or most < least + 1:
@@ -276,11 +276,11 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
 
     `as_good` are systems whose lower accuracy may be chance; None: all.
     """
-    untold = [system for system, values in systems.items() if values["low"] is None]
+    untold = [system for system, accuracy in systems.items() if accuracy["low"] is None]
     if untold:
         whose = f" of {briefly(untold)}" if len(untold) < len(systems) else ""
         return f"The accuracy{whose} {UNTOLD}."
-    shown = {system: (values["accuracy"], accuracy_cell(values)) for system, values in systems.items()}
+    shown = {system: (accuracy["accuracy"], accuracy_cell(accuracy)) for system, accuracy in systems.items()}
     return highest("accuracy", shown, list(shown) if as_good is None else as_good)
 
 
@@ -299,14 +299,14 @@ def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
     names = dict.fromkeys(name for of in shown.values() for name in of)
     each = [f"{name} ({', '.join(f'{s} {of[name]:,}' for s, of in shown.items() if name in of)})" for name in names]
     more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
-    known = sum(sum(of.values()) for of in faults.values())
-    counts = f"known for {known:,} of {rejected_answers:,}"
+    named = sum(sum(of.values()) for of in faults.values())
+    counts = f"known for {named:,} of {rejected_answers:,}"
     return [f"Why the judge rejects answers ({counts}): {'; '.join(each)}{more}"] if each else []
 
 
-def rejected(values: Mapping) -> int:
+def rejected(accuracy: Mapping) -> int:
     """Return the number of rejected answers of a system, from its "rows" and "judged", the share accepted."""
-    return round((1 - values["judged"]) * values["rows"])
+    return round((1 - accuracy["judged"]) * accuracy["rows"])
 
 
 def briefly(names: Sequence[str]) -> str:
@@ -367,8 +367,8 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
         indent = line[: len(line) - len(text)]
         room = width - len(indent)
         fits = max(map(cell_len, text.split()), default=0) <= room
-        for part in Text(text).wrap(console, room) if fits else [Text(text)]:
-            plain = part.plain.rstrip().replace(_NO_BREAK, " ")
+        for wrapped in Text(text).wrap(console, room) if fits else [Text(text)]:
+            plain = wrapped.plain.rstrip().replace(_NO_BREAK, " ")
             console.print(Text.assemble(indent, (plain, style)), soft_wrap=True)
 
 
@@ -427,7 +427,9 @@ def named(header: str) -> Quantity | None:
     >>> named("accuracy").verbs
     ('score', 'compare', 'accuracy')
     """
-    return QUANTITIES.get(header) or next((value for value in QUANTITIES.values() if value.header == header), None)
+    return QUANTITIES.get(header) or next(
+        (quantity for quantity in QUANTITIES.values() if quantity.header == header), None
+    )
 
 
 def meanings(table: Table) -> list[tuple[str, str]]:

@@ -336,8 +336,8 @@ def _templates():
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    def shown(value: object) -> object:
-        return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    def shown(text: object) -> object:
+        return visible(text) if isinstance(text, str) and not isinstance(text, Markup) else text
 
     loader, options = FileSystemLoader(Path(__file__).with_name("templates")), {"autoescape": True, "finalize": shown}
     options |= {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
@@ -379,7 +379,7 @@ def with_lines(text: str):
     return Markup("\n").join(escape(visible(line)) for line in re.split(r"\r\n?|\n", text))
 
 
-def render(name: str, **values):
+def render(name: str, **context):
     """Return a file of the folder templates filled in, as `markupsafe.Markup`.
 
     A string is made visible (see `visible`) and escaped, but not `Markup`.
@@ -389,7 +389,7 @@ def render(name: str, **values):
     """
     from markupsafe import Markup
 
-    return Markup(_templates().get_template(name).render(values))
+    return Markup(_templates().get_template(name).render(context))
 
 
 def page(title: str, body, *styles, script=None, served: bool = False) -> str:

@@ -88,7 +88,7 @@ def safe_html(text: str) -> str:
             token.tag, token.attrs = "p", {"class": "heading"} if token.nesting == 1 else {}
     if [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]:
         (_, inline, _) = tokens
-        if all(part.type in ("text", "softbreak") for part in inline.children):
+        if all(token.type in ("text", "softbreak") for token in inline.children):
             return ""
     html = parser.renderer.render(tokens, parser.options, {})
     return nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES)
@@ -101,7 +101,7 @@ def _with_html(text: str) -> str | list[str]:
 
 def _row(answer: ViewedAnswer, number: int) -> dict[str, Any]:
     """Return an answer as a JSON object for the page; empty fields are left out."""
-    rounded = {name: round(value, 4) for name, value in answer.scores.items() if math.isfinite(value)}
+    rounded = {name: round(score, 4) for name, score in answer.scores.items() if math.isfinite(score)}
     row = {
         "number": number,
         "key": answer.key,
@@ -118,7 +118,7 @@ def _row(answer: ViewedAnswer, number: int) -> dict[str, Any]:
         "marks": answer.marks or None,
         "drawn": answer.drawn,
     }
-    return {name: value for name, value in row.items() if value is not None}
+    return {name: cell for name, cell in row.items() if cell is not None}
 
 
 def _questions(answers: Sequence[ViewedAnswer]) -> tuple[list[str], list[list[int]]]:

@@ -63,8 +63,8 @@ class ScoreOptions:
         if self.limit_time is not None:
             settings[JUDGE] = with_limit(settings.get(JUDGE, {}), self.limit_time)
         checked = {"metrics": metrics, "settings": settings}
-        for name, value in (checked | {"columns": checked_columns(self.columns)}).items():
-            object.__setattr__(self, name, value)
+        for name, chosen in (checked | {"columns": checked_columns(self.columns)}).items():
+            object.__setattr__(self, name, chosen)
 
     @property
     def in_parts(self) -> bool:
@@ -72,11 +72,11 @@ class ScoreOptions:
         return bool(self.output) and is_folder(str(self.output))
 
 
-def listed_names(argument: str, value: Any) -> list[str]:
+def listed_names(argument: str, names: Any) -> list[str]:
     """Return the names in an argument, each once."""
-    names = [value] if isinstance(value, str) else value or ()
+    names = [names] if isinstance(names, str) else names or ()
     if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"{argument}: expected a name or a list of names, got {type(value).__name__} {value!r:.40}")
+        raise ValueError(f"{argument}: expected a name or a list of names, got {type(names).__name__} {names!r:.40}")
     return list(dict.fromkeys(names))
 
 
@@ -155,7 +155,7 @@ def with_recorded(
     Another checkpoint than the recorded one drops these. A file may name a checkpoint of this package, or a folder,
     but nothing that would be downloaded from elsewhere.
     """
-    recorded = {name: value for name, value in recorded.items() if name in RECORDED_SETTINGS}
+    recorded = {name: setting for name, setting in recorded.items() if name in RECORDED_SETTINGS}
     names = [recorded[name] for name in ("checkpoint", "escalate") if name in recorded]
     if not recorded or settings.get("checkpoint", recorded.get("checkpoint")) != recorded.get("checkpoint"):
         return dict(settings)
@@ -164,7 +164,7 @@ def with_recorded(
         folders = [os.path.dirname(source.path) for source in sources if source.path]
         beside = [path for folder in folders if os.path.exists(path := os.path.join(folder, calibration))]
         recorded |= {"calibration": beside[0]} if beside else {}
-    listed = ", ".join(f"{name}={value}" for name, value in recorded.items())
+    listed = ", ".join(f"{name}={setting}" for name, setting in recorded.items())
     if not all(isinstance(name, str) and (name in BUNDLED or os.path.isdir(name)) for name in names):
         warn_caller(f"{metric}: judged before with {listed}, which is not on this machine", RecordedScoresWarning)
         return dict(settings)

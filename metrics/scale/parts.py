@@ -71,21 +71,21 @@ def verify(folder: str) -> dict[str, int]:
     content = read_manifest(root)
     if not content["complete"]:
         raise FileError(f"{folder}: is not complete; run the command that began it again, with --resume")
-    parts, there = content["parts"], {path.name for path in root.iterdir() if path.name != MANIFEST}
-    problems = [f"{name} is missing" for name in sorted(set(parts) - there)]
-    problems += [f"{name} is not of this run" for name in sorted(there - set(parts))]
+    digests, there = content["parts"], {path.name for path in root.iterdir() if path.name != MANIFEST}
+    problems = [f"{name} is missing" for name in sorted(set(digests) - there)]
+    problems += [f"{name} is not of this run" for name in sorted(there - set(digests))]
     rows = 0
-    for name in sorted(there & set(parts)):
+    for name in sorted(there & set(digests)):
         if not (root / name).is_file():
             problems.append(f"{name} is not a file")
-        elif digest(root / name) != parts[name]:
+        elif digest(root / name) != digests[name]:
             problems.append(f"{name} has changed")
         else:
             rows += pyarrow.parquet.read_metadata(root / name).num_rows
     if problems:
         more = f"; and {len(problems) - 10:,} more" if len(problems) > 10 else ""
         raise FileError(f"{folder}: is not what its run wrote: {'; '.join(problems[:10])}{more}")
-    return {"parts": len(parts), "rows": rows}
+    return {"parts": len(digests), "rows": rows}
 
 
 class Parts:
@@ -135,19 +135,19 @@ class Parts:
                 f"{self.folder}: holds parts made with other settings: {name} was {json.dumps(old.get(name))}, now it "
                 f"is {json.dumps(new.get(name))}; repeat the command that began it, or name another folder"
             )
-        old, new, parts = manifest["inputs"], self.inputs, manifest["parts"]
+        old, new, digests = manifest["inputs"], self.inputs, manifest["parts"]
         for path in sorted(self.folder.glob("*.parquet")):
             number = path.stem.removeprefix("part-")
             part = int(number) if number.isascii() and number.isdigit() else -1
-            state = self._state(path, part, old, parts.get(path.name))
-            if path.name in parts:
-                self.finished[part], self._digests[path.name] = state, parts[path.name]
+            state = self._state(path, part, old, digests.get(path.name))
+            if path.name in digests:
+                self.finished[part], self._digests[path.name] = state, digests[path.name]
         for number, name in enumerate(file["name"] for file in old):
             if new[number : number + 1] != old[number : number + 1]:
-                values = [part for part, state in self.finished.items() if state["place"][0] >= number]
-                if values:
+                changed = [part for part, state in self.finished.items() if state["place"][0] >= number]
+                if changed:
                     raise FileError(
-                        f"{self.folder}: {part_name(min(values))} and later parts were made with another {name} than "
+                        f"{self.folder}: {part_name(min(changed))} and later parts were made with another {name} than "
                         "this run's input; give the same files in the same order, remove these parts, or name "
                         "another folder"
                     )

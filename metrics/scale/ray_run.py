@@ -58,19 +58,19 @@ def listed(inputs: Sequence[str]) -> list[dict]:
         system, inner = file_system(path)
         try:
             info = system.get_file_info(inner)
-            values = [info]
+            infos = [info]
             if info.type == fs.FileType.Directory:
-                values = system.get_file_info(fs.FileSelector(inner, recursive=True))
+                infos = system.get_file_info(fs.FileSelector(inner, recursive=True))
         except OSError as error:
             raise FileError(f"{path}: cannot be read: {error}") from error
         if info.type == fs.FileType.NotFound:
             raise FileError(f"{path}: no such file; check the name")
         if info.type == fs.FileType.Directory:
-            inside = (file for file in values if file.is_file and _is_input(file.base_name))
-            values = sorted(inside, key=lambda file: file.path)
-            if not values:
+            inside = (file for file in infos if file.is_file and _is_input(file.base_name))
+            infos = sorted(inside, key=lambda file: file.path)
+            if not infos:
                 raise FileError(f"{path}: no file in it ends in {', '.join(FORMATS)}; name another folder")
-        for file in values:
+        for file in infos:
             full = name.rstrip("/") + file.path.removeprefix(inner.rstrip("/"))
             format_of(full)
             address = full + mark + options if "://" in full else os.path.abspath(full)
@@ -173,7 +173,7 @@ def score_share(
     skips = Skips(options.on_error == "skip", problems.append)
     reading = Reading([source], options.columns, skips, asks=lambda row_kind: job["needs"], keeps=job["keeps"])
     reading.row_kind, reading.extra = job["row_kind"], job["extra"]
-    scorers, tally, parts = _scorers(job["metrics"]), Tally(), {}
+    scorers, tally, digests = _scorers(job["metrics"]), Tally(), {}
     metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
     columns = output_columns(job["row_kind"], scorers, options.explain, job["extra"])
     items = (item for row in reading.good_rows() for item in row)
@@ -182,27 +182,27 @@ def score_share(
         """Yield the numbers of rows, and the rows, of the windows of this task."""
         for window in islice(cut(items, job["window"]), share, None, shares):
             reading.fit(window)
-            values, of_window = scored(window, job["row_kind"], scorers, options.worst, options.explain)
-            tally.add(of_window)
+            columns_of_window, sums = scored(window, job["row_kind"], scorers, options.worst, options.explain)
+            tally.add(sums)
             if options.keep:
-                kept.append({name: values[name] for name in columns})
-            yield len(window), values
+                kept.append({name: columns_of_window[name] for name in columns})
+            yield len(window), columns_of_window
 
     with tempfile.TemporaryDirectory() as folder:
         path, scores = Path(folder, "part.parquet"), tables()
-        for rows, values in scores:
+        for rows, columns_of_window in scores:
             if options.output is None:
                 continue
             with Writer(path, columns, metadata) as writer:
-                writer.write(values)
+                writer.write(columns_of_window)
                 while rows < options.part_rows and (more := next(scores, None)):
                     writer.write(more[1])
                     rows += more[0]
-            name = part_name(task + len(parts) * job["tasks"])  # that which an earlier attempt gave it
+            name = part_name(task + len(digests) * job["tasks"])  # that which an earlier attempt gave it
             write_file(options.output, name, path.read_bytes())
-            parts[name] = digest(path)
+            digests[name] = digest(path)
     counts = {} if share else dict(reading.counts)
-    return tally.as_json(), counts, [] if share else problems, parts, kept
+    return tally.as_json(), counts, [] if share else problems, digests, kept
 
 
 @contextmanager
@@ -246,8 +246,8 @@ def _in_order(windows_of_shares: Sequence[Sequence[Mapping[str, list]]], files: 
     for first in range(0, len(windows_of_shares), shares):
         for windows in zip_longest(*windows_of_shares[first : first + shares]):
             for window in filter(None, windows):
-                for name, values in window.items():
-                    columns.setdefault(name, []).extend(values)
+                for name, column in window.items():
+                    columns.setdefault(name, []).extend(column)
     return columns
 
 
@@ -288,11 +288,11 @@ class RayRun(Run):
         with nullcontext() if output is None else claimed(output):
             with _connected(self.options.address):
                 results = self._results(row_kind, scorers, first.extra, progress)
-            overall, counts, parts = Tally(), Counter(), {}
-            for of_share, counted, problems, written, _ in results:
-                overall.add(Tally.from_json(of_share))
+            overall, counts, digests = Tally(), Counter(), {}
+            for sums, counted, problems, written, _ in results:
+                overall.add(Tally.from_json(sums))
                 counts.update(counted)
-                parts |= written
+                digests |= written
                 for message in problems:
                     problem(message)
             warn_of_recorded(overall.warning_counts)
@@ -300,7 +300,7 @@ class RayRun(Run):
             check_unchanged(self.files)
             if output is not None:
                 inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
-                facts = {"complete": True, **facts_of(scores), "parts": parts}
+                facts = {"complete": True, **facts_of(scores), "parts": digests}
                 write_file(output, MANIFEST, manifest(self._facts(), inputs, facts))
         if self.options.keep:
             scores.columns = _in_order([windows for *_, windows in results], len(self.files))
@@ -310,7 +310,7 @@ class RayRun(Run):
         """Return the results of all tasks, in the order of the tasks."""
         has_model = any(scorer.device is not None for scorer in scorers.values())
         options = self.options
-        wants_cpu = any(of_metric.get("device") == "cpu" for of_metric in options.settings.values())
+        wants_cpu = any(chosen.get("device") == "cpu" for chosen in options.settings.values())
         resources = ray.cluster_resources()
         gpus = 0 if wants_cpu or not has_model else int(resources.get("GPU", 0))
         shares = -(-(gpus or int(resources.get("CPU", 1))) // len(self.files))
@@ -323,7 +323,7 @@ class RayRun(Run):
         # A process stays for the next task: its models are loaded.
         task = ray.remote(num_cpus=1, num_gpus=1 if gpus else 0, max_retries=RETRIES, max_calls=0)(score_share)
         job = ray.put(job)
-        running = {task.remote(job, number, *of_task): number for number, of_task in enumerate(tasks)}
+        running = {task.remote(job, number, *share): number for number, share in enumerate(tasks)}
         results: dict[int, tuple] = {}
         try:
             while len(results) < len(tasks):

@@ -240,20 +240,20 @@ class Reading:
         if self.extra is None:
             columns: dict[str, list] = {}
             for item in items:
-                for name, value in item.extra.items():
-                    columns.setdefault(name, []).append(json_value(value))
-            self.extra = {name: "any" if self.keeps == "any" else type_of(values) for name, values in columns.items()}
+                for name, cell in item.extra.items():
+                    columns.setdefault(name, []).append(json_value(cell))
+            self.extra = {name: "any" if self.keeps == "any" else type_of(column) for name, column in columns.items()}
         for item in items:
             for name in item.extra:
                 if name not in self.extra:
                     self._note(name, f"column {name!r} is not in the first rows, and is left out of the output")
             item.extra = {name: self._fitted(name, json_value(item.extra.get(name))) for name in self.extra}
 
-    def _fitted(self, name: str, value: object) -> object:
+    def _fitted(self, name: str, cell: object) -> object:
         kind = self.extra[name]
-        if value is None or kind == "any" or type_of([value]) in (kind, "integer" if kind == "number" else kind):
-            return value
-        self._note(name, f"column {name!r}: the output has null for values such as {value!r:.40}, which are no {kind}")
+        if cell is None or kind == "any" or type_of([cell]) in (kind, "integer" if kind == "number" else kind):
+            return cell
+        self._note(name, f"column {name!r}: the output has null for values such as {cell!r:.40}, which are no {kind}")
         return None
 
     def _note(self, name: str, message: str) -> None:
@@ -270,7 +270,7 @@ class Reading:
         reader.not_numbers = 0
         return items
 
-    def _check_row_kind(self, source: Source, row_kind: RowKind, values: dict) -> None:
+    def _check_row_kind(self, source: Source, row_kind: RowKind, cells: dict) -> None:
         if self.row_kind is not None and self.row_kind.sets != row_kind.sets:
             kinds = ("single answers", "sets of questions")
             raise FileError(
@@ -285,7 +285,7 @@ class Reading:
                 f"6 ... under the name {SPLIT_HALF!r}. Contexts with one reference are left out. To score a system, "
                 "add a column 'predictions', or name yours with "
             )
-            self.notify(Advice(ceiling, name_column("prediction"), f"; columns found: {', '.join(values)}."))
+            self.notify(Advice(ceiling, name_column("prediction"), f"; columns found: {', '.join(cells)}."))
 
 
 def counted(function: Callable, tell: Callable[[int], object], passes: int = 1) -> Callable:
@@ -372,7 +372,7 @@ def item_statistics(
     """
     sums, counts = {}, {}
     for metric, scorer in scorers.items():
-        parts, counts[metric] = [], Counter()
+        blocks, counts[metric] = [], Counter()
         windows = cut(items, window_predictions([scorer]))
         progress(metric, 0, len(items))
         run = counted(
@@ -383,9 +383,9 @@ def item_statistics(
             total = np.zeros((len(window), statistics.shape[1] + 1))
             np.add.at(total[:, :-1], np.repeat(np.arange(len(window)), lengths), statistics)
             total[:, -1] = lengths
-            parts.append(total)
+            blocks.append(total)
             counts[metric].update(counts_of_window)
-        sums[metric] = np.concatenate(parts)
+        sums[metric] = np.concatenate(blocks)
     warn_of_recorded(counts)
     return sums, counts
 
@@ -527,7 +527,7 @@ class Run:
         facts = {"version": __version__, "metrics": options.metrics, "signatures": signatures, "set": options.settings}
         facts |= {"columns": options.columns, "part_rows": options.part_rows}
         # What JSON cannot hold, such as a function for a setting, is known by its name.
-        named = json.dumps(facts, default=lambda value: getattr(value, "__qualname__", None) or str(value))
+        named = json.dumps(facts, default=lambda setting: getattr(setting, "__qualname__", None) or str(setting))
         return json.loads(named)
 
     def score(
@@ -557,14 +557,14 @@ class Run:
             expected = rows
 
         with self._parts if self.in_parts else _OneFile(self.options) as output:
-            parts = (self.options.part_rows, self._parts.finished) if self.in_parts else ()
-            windows = reading.windows(lambda kind: window_predictions(self._checked_scorers(kind).values()), *parts)
+            resumed = (self.options.part_rows, self._parts.finished) if self.in_parts else ()
+            windows = reading.windows(lambda kind: window_predictions(self._checked_scorers(kind).values()), *resumed)
             row_kind = reading.row_kind
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
             columns = output_columns(row_kind, scorers, self.options.explain, reading.extra)
             metadata = {"genqa_metrics": json.dumps(signatures)}
-            overall, of_part = Tally(), Tally()
+            overall, part_sums = Tally(), Tally()
             worst, explain = self.options.worst, self.options.explain
             run = counted(
                 lambda window: window.items and scored(window.items, row_kind, scorers, worst, explain),
@@ -574,17 +574,17 @@ class Run:
             for window, result in map_in_order(run, read(windows), worker_count(scorers.values())):
                 if result:
                     rows, tally = result
-                    of_part.add(tally)
-                    if len(overall.rows | of_part.rows) > MAX_SYSTEMS:
+                    part_sums.add(tally)
+                    if len(overall.rows | part_sums.rows) > MAX_SYSTEMS:
                         raise FileError(too_many_systems(f"more than {MAX_SYSTEMS:,}", window.items[-1].system))
                     output.write(window.part, columns, metadata, rows)
                 if window.done:
                     overall.add(Tally.from_json(window.end["tally"]))
                 elif window.end is not None:
                     if self.in_parts:
-                        self._parts.end(window.part, {**window.end, "tally": of_part.as_json()})
-                    overall.add(of_part)
-                    of_part = Tally()
+                        self._parts.end(window.part, {**window.end, "tally": part_sums.as_json()})
+                    overall.add(part_sums)
+                    part_sums = Tally()
             warn_of_recorded(overall.warning_counts)
             scores = finished(overall, row_kind, scorers, reading.counts)
             output.complete(facts_of(scores))
@@ -633,11 +633,11 @@ def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], cou
     """Return the numbers of every system from the sums over all rows; `counts` are those of `Skips`."""
     metrics, warnings, notes = {}, [], []
     for metric, scorer in scorers.items():
-        of_metric, counted_rows = tally.sums[metric], tally.warning_counts[metric]
-        totals = {system: sums[:-1] for system, sums in of_metric.items()}
+        metric_sums, counted_rows = tally.sums[metric], tally.warning_counts[metric]
+        totals = {system: sums[:-1] for system, sums in metric_sums.items()}
         warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, counted_rows)]
         notes += scorer.remarks(totals, counted_rows)
-        metrics[metric] = _metric_scores(metric, scorer, of_metric, counted_rows)
+        metrics[metric] = _metric_scores(metric, scorer, metric_sums, counted_rows)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     labelled = {system: cases for system, cases in tally.confusion.items() if cases.any()}
     if number := int(sum(cases.sum() for cases in labelled.values())):

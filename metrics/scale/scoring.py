@@ -47,8 +47,8 @@ class Tally:
 
     def add(self, other: "Tally") -> None:
         """Add the sums of other rows."""
-        for name, value in vars(other).items():
-            setattr(self, name, _added(getattr(self, name), value))
+        for name, sums in vars(other).items():
+            setattr(self, name, _added(getattr(self, name), sums))
 
     def as_json(self) -> dict[str, Any]:
         """Return the argument of `from_json`, in types that JSON has."""
@@ -124,8 +124,8 @@ def cell_shares(counts: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]
     >>> cell_shares({"a": np.array([2.0, 1.0, 1.0, 0.0])})["a"]["correct_grounded"]
     0.5
     """
-    shares = {system: (values / max(values.sum(), 1.0)).tolist() for system, values in counts.items()}
-    return {system: dict(zip(CELLS, of_system, strict=True)) for system, of_system in shares.items()}
+    shares = {system: (cells / max(cells.sum(), 1.0)).tolist() for system, cells in counts.items()}
+    return {system: dict(zip(CELLS, of, strict=True)) for system, of in shares.items()}
 
 
 CONFUSION = ("accepted", "missed", "rejected", "let_through")
@@ -329,8 +329,8 @@ class AnswersToRead:
         return AnswersToRead([*self, *other], max(self.number, other.number), counts)
 
     def __iter__(self) -> Iterator[AnswerToRead]:
-        for some in self.by_kind.values():
-            yield from some
+        for answers in self.by_kind.values():
+            yield from answers
 
     def as_json(self) -> dict[str, Any]:
         """Return the arguments that make this list again, in types that JSON has."""
@@ -356,8 +356,8 @@ class AnswersToRead:
         before = {WRONG: len(self.by_kind[UNSURE])}
         turns = [
             ((turn + 0.5) / SHARES[kind], kinds.index(kind), turn, answer)
-            for kind, some in self.by_kind.items()
-            for turn, answer in enumerate(some, before.get(kind, 0))
+            for kind, answers in self.by_kind.items()
+            for turn, answer in enumerate(answers, before.get(kind, 0))
         ]
         chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
         judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG, OTHER_WORDS))
@@ -383,22 +383,22 @@ def answers_to_read(
     questions = columns.get("question") or [None] * len(columns["prediction"])
     names = [scorer.main, *scorer.beside] if not scorer.verdict and scorer.beside else []
     from_last = names[::-1]
-    for row, value in enumerate(columns[score]):
+    for row, row_score in enumerate(columns[score]):
         label, verdict = columns["label"][row], int(columns[scorer.verdict][row]) if scorer.verdict else None
         scores = {name: round(float(columns[name][row]), 6) for name in names}
         ends = sorted(from_last, key=scores.get)  # of equal scores not the main one
         if ends and (gap := scores[ends[-1]] - scores[ends[0]]) >= FAR:
             kind, rank, scores = APART, -gap, {name: scores[name] for name in names if name in (ends[0], ends[-1])}
         elif verdict is None:
-            kind, rank, scores = LOWEST, value, {name: scores[name] for name in names[:1]}
-            if value >= BEST:
+            kind, rank, scores = LOWEST, row_score, {name: scores[name] for name in names[:1]}
+            if row_score >= BEST:
                 continue
         elif label in (0, 1) and label != verdict:
-            kind, rank = DISAGREE, -abs(value - label)
-        elif label not in (0, 1) and UNSURE_FROM < value < UNSURE_TO:
-            kind, rank = UNSURE, abs(value - threshold)
+            kind, rank = DISAGREE, -abs(row_score - label)
+        elif label not in (0, 1) and UNSURE_FROM < row_score < UNSURE_TO:
+            kind, rank = UNSURE, abs(row_score - threshold)
         elif not verdict:
-            kind, rank = WRONG, value
+            kind, rank = WRONG, row_score
         elif label not in (0, 1) and (
             far := _other_words(columns["prediction"][row], columns["references"][row], questions[row] or "")
         ):
@@ -408,7 +408,7 @@ def answers_to_read(
         texts = {name: columns[name][row] for name in _OF_ROW} | {"question": questions[row]}
         texts["passages"] = list(columns[scorer.evidence][row]) if scorer.evidence != "references" else []
         texts["fault"] = (faults[row] or "").replace(UNKNOWN_FAULT, "") if faults else ""
-        numbers = {"rank": round(float(rank), 6), "score": round(float(value), 6), "verdict": verdict}
+        numbers = {"rank": round(float(rank), 6), "score": round(float(row_score), 6), "verdict": verdict}
         answers.append(AnswerToRead(kind, **numbers, **texts, scores=scores))
     return AnswersToRead(answers, number)
 
@@ -452,9 +452,9 @@ def statistics_of_items(
     """
     rows = _rows_of_items(scorer, items)
     signature = scorer.signature if scorer.recalls else ""
-    known, counts = _known_rows(scorer, signature, items, rows, explain) if signature else ({}, Counter())
-    new = [row for row in dict.fromkeys(rows) if row not in known]
-    parts, counts_of_row, reasons, missing = [], [], [], []
+    recalled, counts = _known_rows(scorer, signature, items, rows, explain) if signature else ({}, Counter())
+    new = [row for row in dict.fromkeys(rows) if row not in recalled]
+    blocks, counts_of_row, reasons, missing = [], [], [], []
     if new:
         columns = _columns(scorer, new)
         checked = scorer.checked(columns) if explain else columns
@@ -462,20 +462,20 @@ def statistics_of_items(
         if current_thread().name.startswith(WORKERS) and (torch := sys.modules.get("torch")):
             torch.set_num_threads(1)  # a model that was loaded only now
         statistics, _, details, counts_of_row = scorer.statistics(checked, explain)
-        parts.append(np.asarray(statistics))
-        reasons = scorer.reasons(parts[0], details) if explain else []
+        blocks.append(np.asarray(statistics))
+        reasons = scorer.reasons(blocks[0], details) if explain else []
         missing = details[scorer.missing] if scorer.missing else []
-    if known:
-        values = np.array([scores for scores, _ in known.values()])
-        scores = dict(zip(scorer.row_names, values.T, strict=True))
-        parts.append(scorer.recalled(_columns(scorer, known), scores))
-        counts_of_row = [*counts_of_row, *(of_row for _, of_row in known.values())]
-    numbers = {row: number for number, row in enumerate((*new, *known))}
+    if recalled:
+        recorded = np.array([scores for scores, _ in recalled.values()])
+        scores = dict(zip(scorer.row_names, recorded.T, strict=True))
+        blocks.append(scorer.recalled(_columns(scorer, recalled), scores))
+        counts_of_row = [*counts_of_row, *(row_counts for _, row_counts in recalled.values())]
+    numbers = {row: number for number, row in enumerate((*new, *recalled))}
     order = [numbers[row] for row in rows]
-    statistics, digests = np.concatenate(parts), []
+    statistics, digests = np.concatenate(blocks), []
     if signature:
-        of_rows = scorer.row_scores(statistics)
-        scores = np.column_stack([of_rows[name] for name in scorer.row_names]).tolist()
+        row_scores = scorer.row_scores(statistics)
+        scores = np.column_stack([row_scores[name] for name in scorer.row_names]).tolist()
         digests = [_row_digest(signature, *row) for row in zip(numbers, scores, counts_of_row, strict=True)]
     statistics = statistics[order]
     counts += scorer.counts(_columns(scorer, rows), statistics)  # of all rows: windows cut equal ones apart
@@ -506,7 +506,7 @@ def _known_rows(
     scorer: Scorer, signature: str, items: Sequence[Item], rows: Sequence[tuple], anew: bool
 ) -> tuple[dict[tuple, tuple[list[float], dict[str, int]]], Counter]:
     """Return {row: (scores, counts)} of rows judged before, and {why a row is recalled or judged: rows}."""
-    known, counts = {}, Counter()
+    judged_before, counts = {}, Counter()
     records: list[Mapping] = []
     for item in items:
         record = {} if anew else item.recorded.get(scorer.name, {})
@@ -515,8 +515,8 @@ def _known_rows(
         recalled = _recalled(record, scorer, signature, row)
         counts[recalled if isinstance(recalled, str) else RECALLED] += 1
         if not isinstance(recalled, str):
-            known[row] = recalled
-    return known, counts
+            judged_before[row] = recalled
+    return judged_before, counts
 
 
 def _reads_question(scorer: Scorer) -> bool:
@@ -568,10 +568,10 @@ def scored(
         if scorer.thresholds and scorer.evidence == "references" and not row_kind.sets:  # a judge of answers
             tally.questions = dict(totals_by_system(items, *statistics[:, :3].T))
             tally.profiles = profiles(scorer, items, statistics)
-        scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
+        scores = {name: column.tolist() for name, column in scorer.row_scores(statistics).items()}
         if lists:
             starts = np.cumsum([0, *lengths]).tolist()
-            scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
+            scores = {name: [column[a:b] for a, b in pairwise(starts)] for name, column in scores.items()}
         columns |= scores | ({f"{metric}_{scorer.missing}": missing} if scorer.missing else {})
         columns |= {f"{metric}_reason": reasons} if why else {}
         columns |= {metric + DIGEST: digests} if scorer.recalls and not row_kind.sets else {}
@@ -641,7 +641,7 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
         rows["prediction"] = [item.predictions[0] for item in items]
     if row_kind.has_contexts:
         rows["contexts"] = [item.contexts for item in items]
-    rows["score"], rows["label"] = (list(values) for values in zip(*(item.human for item in items), strict=True))
+    rows["score"], rows["label"] = (list(column) for column in zip(*(item.human for item in items), strict=True))
     return rows
 
 
@@ -666,11 +666,11 @@ def _recalled(
     if not result:
         return FIRST
     if before != signature:
-        parts = ", ".join(f"{name} {change}" for name, change in differing_parts(before, signature).items())
-        return f"{ANEW}the judge differs ({parts})"
+        changes = ", ".join(f"{name} {change}" for name, change in differing_parts(before, signature).items())
+        return f"{ANEW}the judge differs ({changes})"
     texts, *counted = rest.split("|")
     try:
-        counts = {name: int(count) for name, _, count in (part.partition(":") for part in counted)}
+        counts = {name: int(count) for name, _, count in (text.partition(":") for text in counted)}
         scores = [float(record[name]) for name in scorer.row_names]
     except (KeyError, TypeError, ValueError):
         return f"{ANEW}their recorded scores were changed"
@@ -686,8 +686,8 @@ def differing_parts(old: str, new: str) -> dict[str, str]:
     >>> differing_parts("ava|threshold:0.5|version:1", "ava|threshold:0.6|version:1")
     {'threshold': '0.5 -> 0.6'}
     """
-    parts = [dict(part.partition(":")[::2] for part in text.split("|")) for text in (old, new)]
-    changes = {name: tuple(some.get(name, "none") for some in parts) for name in parts[0] | parts[1]}
+    settings = [dict(setting.partition(":")[::2] for setting in text.split("|")) for text in (old, new)]
+    changes = {name: tuple(named.get(name, "none") for named in settings) for name in settings[0] | settings[1]}
     return {name: f"{old} -> {new}" for name, (old, new) in changes.items() if old != new}
 
 
@@ -717,6 +717,6 @@ def _recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
 
 def warn_of_recorded(counts: Mapping[str, Mapping[str, int]]) -> None:
     """Warn how many recorded judgments were recalled or judged anew; `counts` are {metric: counts}."""
-    for metric, of_metric in counts.items():
-        if note := _recall_note(metric, of_metric):
+    for metric, metric_counts in counts.items():
+        if note := _recall_note(metric, metric_counts):
             warn_caller(note, RecordedScoresWarning)

@@ -253,8 +253,8 @@ class ScoreReport(Report):
         self.accuracy, self.leads = (judged.accuracy, judged.leads) if judged else (None, {})
         self.judge = judged and judged.judge
         self.systems, self.signatures, self.labels = scores.systems, scores.signatures, scores.judge.labels
-        for system, values in self._judged_systems.items():
-            self.systems[system] |= {name: values[name] for name in ("accuracy", "low", "high")}
+        for system, accuracy in self._judged_systems.items():
+            self.systems[system] |= {name: accuracy[name] for name in ("accuracy", "low", "high")}
         counts = scores.counts
         self.rows, self.predictions = counts.rows, counts.predictions
         skipped = counts.skipped_by_system
@@ -345,7 +345,7 @@ class ScoreReport(Report):
             shown = _shown_scores(metric, scores)
             numbers = (f"{count[system]:,}" for count in counts.values())
             accuracy = [accuracy_cell(judged.get(system))] * bool(judged)
-            rows.append([system, *numbers, *(f"{value:.4f}" for value in shown.values()), *accuracy])
+            rows.append([system, *numbers, *(f"{score:.4f}" for score in shown.values()), *accuracy])
         header = ["system", *counts, *shown, *["accuracy"] * bool(judged)]
         marked = {number for number, row in enumerate(rows) if judged and row[0] in self.best}
         short = judge_names(metric, header, whose(judged)) if judged else short_names(header)
@@ -359,7 +359,7 @@ class ScoreReport(Report):
         if self._first != self.judge:
             names = next(iter(metrics[self._first].by_system.values()))
             columns[1:1] = [(self._first, name) for name in scorer_class(self._first).beside if name in names]
-        labelled, rows = any(values["labelled"] for values in judged.values()), []
+        labelled, rows = any(accuracy["labelled"] for accuracy in judged.values()), []
         for system in self.rows:
             row = [system]
             if judged:
@@ -427,15 +427,13 @@ class ScoreReport(Report):
         names = scorer_class(self._first).main, *scorer_class(self._first).beside
         orders = differing_orders(names, scores) * (self._first != self.judge)
         words, further = map(as_sentence, self._words[:1]), map(as_sentence, self._words[1:])
-        of_metrics = [
-            sentence for metric in self.results.metrics for sentence in self._of_metric(metric, bool(orders))
-        ]
-        return [*accuracy, *orders, *words, *of_metrics, *further]
+        by_metric = [sentence for metric in self.results.metrics for sentence in self._of_metric(metric, bool(orders))]
+        return [*accuracy, *orders, *words, *by_metric, *further]
 
     def _of_accuracy(self) -> list[str]:
         """Return which system is better and whether that may be chance, and what the accuracy rests on."""
         systems = self._judged_systems
-        if any(values["low"] is None for values in systems.values()):
+        if any(accuracy["low"] is None for accuracy in systems.values()):
             return []  # a note says that it cannot be told
         rests_on = f"right: {self.accuracy['method']}, {self.accuracy['confidence']:.0%} interval"
         if not self.leads:
@@ -444,8 +442,8 @@ class ScoreReport(Report):
         chance = [system for system in self.leads if system not in behind]
         if len(systems) == 2:
             ((system, ends),) = self.leads.items()
-            value, low, high = (100 * end for end in ends)
-            leads = f"{first} leads {system} by {value:.0f} points [{low:+.0f}, {high:+.0f}]"
+            lead, low, high = (100 * end for end in ends)
+            leads = f"{first} leads {system} by {lead:.0f} points [{low:+.0f}, {high:+.0f}]"
             return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
         near = f"; its lead over {briefly(chance)} may be chance" if chance else ""
         are = "is" if len(behind) == 1 else "are"
@@ -458,14 +456,14 @@ class ScoreReport(Report):
         Nothing for one system, and for the judge of answers, whose accuracy is told.
         """
         scorer, results, numbers = scorer_class(metric), self.results, self.results.metrics[metric]
-        values = {name: scores[scorer.main] for name, scores in numbers.by_system.items()}
+        main_scores = {name: scores[scorer.main] for name, scores in numbers.by_system.items()}
         if numbers.error_rate:
             low, empty = sum(results.to_read.counts.values()), numbers.counts.get("empty", 0)
             kinds = [f"{low - empty:,} flagged"] * (low > empty) + [f"{empty:,} empty"] * bool(empty)
             advice = f"Read the {' and '.join(kinds)} answer{'s' * (low != 1)}; "
             advice += "the others can be unsupported too, so these counts rank no system."
             return [as_sentence(numbers.error_rate), *[advice] * bool(low and metric == self._first)]
-        if metric == self.judge or len(values) < 2:
+        if metric == self.judge or len(main_scores) < 2:
             return []
         if numbers.length_note:
             advice = f"Do not rank these systems by {scorer.main}: the lengths of their answers differ."
@@ -475,7 +473,7 @@ class ScoreReport(Report):
         asked = [as_sentence(note) for note in self.notes if scorer.takes_sets and note.startswith(ASKED)]
         if orders_differ and metric == self._first:
             return asked
-        shown = {system: (value, number(value)) for system, value in values.items()}
+        shown = {system: (score, number(score)) for system, score in main_scores.items()}
         return [*asked, highest(scorer.main, shown, untested=results.counts.too_few)]
 
     @property
@@ -488,7 +486,7 @@ class ScoreReport(Report):
         """Return the signatures, and how the intervals of the accuracy were made."""
         if not self._judged:
             return [*self.signatures.values()]
-        has_interval = any(values["low"] is not None for values in self._judged_systems.values())
+        has_interval = any(accuracy["low"] is not None for accuracy in self._judged_systems.values())
         rests_on = f"accuracy: 95% interval, {self.accuracy['method']}" * has_interval
         marked = "bold: the highest accuracy, and those not clearly below it; "
         marked += "`compare` tests systems on the same questions"
@@ -558,8 +556,8 @@ class ScoreReport(Report):
         """The command that says why answers were scored so, with the settings that they were scored with."""
         metric = self._explained
         command = ["genqa-metrics", "explain", "FILE", *(["-m", metric] if metric != JUDGE else [])]
-        for name, value in self._settings.get(metric, {}).items():
-            command += ["--set", f"{metric}.{name}={value if isinstance(value, str) else json.dumps(value)}"]
+        for name, setting in self._settings.get(metric, {}).items():
+            command += ["--set", f"{metric}.{name}={setting if isinstance(setting, str) else json.dumps(setting)}"]
         return shlex.join(command)
 
     def _more(self) -> str:
@@ -608,7 +606,7 @@ class ScoreReport(Report):
 def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
     """Return the scores that tables show; prediction and reference length become their ratio, "length_ratio"."""
     hidden = scorer_class(metric).only_in_files
-    shown = {name: value for name, value in scores.items() if name not in hidden}
+    shown = {name: score for name, score in scores.items() if name not in hidden}
     if "prediction_length" in shown:
         length = shown.pop("prediction_length")
         shown["length_ratio"] = length / max(shown.pop("reference_length"), 1)
