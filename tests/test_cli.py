@@ -265,19 +265,6 @@ def test_version():
     assert run("--version")[0] == f"genqa-metrics {genqa_metrics.__version__}\n"
 
 
-def test_progress_is_told_in_rows_and_arrives(tmp_path):
-    """All rows are an estimate from the bytes read so far; at the end they are those that were scored."""
-    paths = [save(tmp_path / f"{i}.jsonl", ANSWERS * 500) for i in range(2)]
-    told = []
-    scores = Run(list(map(str, paths)), ScoreOptions()).score(progress=lambda done, rows: told.append((done, rows)))
-    rows = sum(scores.counts.rows.values())
-    done = [now for now, _ in told]
-    assert done == sorted(done)
-    assert told[-1] == (rows, rows)
-    assert len(set(done)) > 4
-    assert all(now <= expected <= 1.2 * rows for now, expected in told)
-
-
 def test_nothing_slow_is_imported(answers):
     """By `--help`; models by `score` only where one is asked for; `evaluate` never."""
     code = f"""

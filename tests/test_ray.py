@@ -122,28 +122,6 @@ def test_an_actor_that_is_killed_loses_and_doubles_nothing(cluster, tmp_path):
         RayRun(inputs, ScoreOptions(output=f"{output}/", **arguments))
 
 
-@pytest.mark.slow
-def test_a_model_in_actors_gives_the_numbers_of_one_process(cluster, tmp_path):
-    rows = made_rows(60)
-    rows[3]["prediction"] = " ".join(row["prediction"] for row in made_rows(200))  # repetitions would be read once
-    rows = [{**row, "topic": f"topic {place % 3}"} for place, row in enumerate(rows)]
-    save(tmp_path / "a.csv", rows[:30])
-    save(tmp_path / "b.jsonl", rows[30:])
-    (tmp_path / "notes.txt").write_text("no rows")
-    output, single = tmp_path / "parts", tmp_path / "single.parquet"
-    out, said = run(*("score", tmp_path, "-m", "ava", "--engine", "ray", "--output", f"{output}/", "--format", "json"))
-    inputs = [str(tmp_path / name) for name in ("a.csv", "b.jsonl")]
-    expected = Run(inputs, ScoreOptions(["ava"], output=str(single))).score()
-    assert_equal_rows(output, single)
-    systems = json.loads(out)["systems"]
-    assert {system: values["rows"] for system, values in systems.items()} == expected.counts.rows
-    assert "longer than the model reads" in said
-    assert {row["topic"] for row in by_place(output).values()} == {"topic 0", "topic 1", "topic 2"}
-    again = Run([str(path) for path in sorted(output.glob("*.parquet"))], ScoreOptions(["ava"])).score()
-    assert again.metrics["ava"].counts["recalled"] == sum(expected.counts.rows.values())
-    assert again.warnings == expected.warnings
-
-
 class Task:
     """Stands in for what `ray.remote` returns: a task that is done at once, in this process."""
 
@@ -201,20 +179,6 @@ def assert_report_of_the_local_engine(folder, metrics, number):
 def test_tasks_make_the_report_of_the_local_engine(in_process, tmp_path, metrics, number, monkeypatch):
     monkeypatch.setitem(WINDOWS, "cpu", 16)
     assert_report_of_the_local_engine(tmp_path, metrics, number)
-
-
-@pytest.mark.slow
-def test_the_report_of_a_cluster_is_that_of_the_local_engine(cluster, tmp_path):
-    assert_report_of_the_local_engine(tmp_path, ["aev"], 3300)
-
-
-@pytest.mark.slow
-def test_the_first_bad_row_ends_the_run(cluster, tmp_path):
-    path = save(tmp_path / "a.jsonl", QUESTIONS)
-    path.write_text(path.read_text() + "{\n")
-    _, said = run("score", path, "--engine", "ray", status=1)
-    assert f"error: {path}, line 3: not JSON" in said
-    assert "--on-error skip leaves bad rows out." in said
 
 
 @pytest.mark.slow

@@ -16,8 +16,7 @@ from genqa_metrics.registry import SCORERS, make_scorer
 from genqa_metrics.rows.reading import RowReader
 from genqa_metrics.rows.sources import sources_of
 from genqa_metrics.scale import scoring
-from genqa_metrics.scale.options import ScoreOptions
-from genqa_metrics.scale.run import Run, finished
+from genqa_metrics.scale.run import finished
 from genqa_metrics.scale.scoring import AnswersToRead, AnswerToRead, QuestionTotals, Tally, scored
 
 CAPITALS = ["Bern", "Rome", "Paris", "Oslo", "Lima", "Cairo", "Quito", "Dakar"]
@@ -195,14 +194,3 @@ def test_answers_to_read_are_the_first_ones_of_any_windows():
         windows = [AnswersToRead(answers[a : a + size], 3) for a in range(0, 50, size)]
         for order in (windows, windows[::-1]):
             assert reduce(AnswersToRead.__add__, order).as_json() == whole.as_json()
-
-
-def test_a_run_in_windows_of_one_has_the_report_of_a_run_at_once(monkeypatch):
-    reports = []
-    for size in (1, 1000):
-        monkeypatch.setattr("genqa_metrics.scale.run.window_predictions", lambda scorers, size=size: size)
-        reports.append(Run(ANSWERS, ScoreOptions(["ava", "aev"], keep=True)).score())
-        reports[-1].columns.pop("ava_digest")
-    for name in (*COMPARED, "columns"):
-        assert_near(*(getattr(report, name) for report in reports), name)
-    assert_near(*(report.to_read.as_json() for report in reports))
