@@ -396,29 +396,17 @@ class Quantity:
     """The explanation of one name in tables and JSON."""
 
     meaning: str  # one sentence
-    verbs: tuple[str, ...]  # whose tables or JSON have it
+    verbs: tuple[str, ...]  # whose tables or JSON have it; () for a column that holds names and texts
     header: str = ""  # what a table calls it, where that is not its name
     short: str = ""  # what terminals and HTML call it, where its name is too long for a column
 
 
-with Path(__file__).with_name("templates").joinpath("glossary.csv").open(encoding="utf-8", newline="") as _file:
-    QUANTITIES = {  # the glossary
-        row.pop("name"): Quantity(**row | {"verbs": tuple(row["verbs"].split())}) for row in csv.DictReader(_file)
+with Path(__file__).with_name("templates").joinpath("glossary.csv").open(encoding="utf-8", newline="") as _csv:
+    _GLOSSARY = {
+        row.pop("name"): Quantity(**row | {"verbs": (*row["verbs"].split(),)}) for row in csv.DictReader(_file)
     }
-TEXTS = {  # columns that hold names and texts
-    "system": "Who answered.",
-    "right": "Estimated share of right answers, with its 95% interval; 'cannot tell': these rows do not show it.",
-    "from": "What the accuracy comes from; of labels how many there are of how many rows.",
-    "flagged": "Answers with a sentence that is judged unsupported, of those that state something.",
-    "row": "Id of the row, else its line in the file.",
-    "why": "Why a person should read the answer.",
-    "question": "What was asked.",
-    "answer": "What the system answered.",
-    "accepted answer": "What is right: the references of the row.",
-    "not asked": "Reference questions that no question of the set asks.",
-    "generated questions": "The set that the system asked.",
-    "reference questions": "What can be asked: the references of the row.",
-}
+QUANTITIES = {name: quantity for name, quantity in _GLOSSARY.items() if quantity.verbs}
+TEXTS = {name: quantity.meaning for name, quantity in _GLOSSARY.items() if not quantity.verbs}  # columns of texts
 
 
 def named(header: str) -> Quantity | None:
