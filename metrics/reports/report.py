@@ -403,7 +403,7 @@ class Quantity:
 
 with Path(__file__).with_name("templates").joinpath("glossary.csv").open(encoding="utf-8", newline="") as _csv:
     _GLOSSARY = {
-        row.pop("name"): Quantity(**row | {"verbs": (*row["verbs"].split(),)}) for row in csv.DictReader(_file)
+        row.pop("name"): Quantity(**row | {"verbs": (*row["verbs"].split(),)}) for row in csv.DictReader(_csv)
     }
 QUANTITIES = {name: quantity for name, quantity in _GLOSSARY.items() if quantity.verbs}
 TEXTS = {name: quantity.meaning for name, quantity in _GLOSSARY.items() if not quantity.verbs}  # columns of texts
