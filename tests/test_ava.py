@@ -78,24 +78,21 @@ def test_bad_short_answers_are_refused(ava, given, message):
         ava.compute(**ROW, short_answers=given)
 
 
-def test_shared_words_are_marked_in_both_texts(judges):
-    """West Germany comes before "beat" in both texts only once: the other shared words are in another order."""
-    reference, candidate = "West Germany beat Hungary", "Hungary, I think, beat West  Germany."
-    found = {"west": 2, "germany": 2, "beat": 1, "hungary": 1}
-    assert words.word_marks("who won", reference, candidate, "shared") == found
-    assert words.word_marks("Ann", "Ann", "ANN!", "shared") == {"ann": 2}
-    assert words.word_marks("", "Ann", "Bob", "shared") == words.word_marks("", "", "", "shared") == {}
-    tokenizer = loading.load_judge(judges()).tokenizer
-    row = ("how many steps ?", "four steps", "it is four.")
-    assert seen(tokenizer, row, "shared") == [("four", 2), ("four", 2)]
-    ((plain,),) = judge_model.encoded(tokenizer, "a0-qr", [row], 64, "shared")  # it must not know the candidate
+def test_words_are_marked_in_both_texts(judges):
+    """By stem, numbers by value. "Beat" comes before "Hungary" in one text only: their order differs."""
+    texts = "Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3."
+    marks = words.word_marks(*texts)
+    assert marks == {"ann": 2, "win": 2, "#3|": 2, "game": 4, "who": 3, "won": 3, "the": 3, "third": 3}
+    found = {"west": 2, "germani": 2, "beat": 1, "hungari": 1}
+    assert words.word_marks("", "West Germany beat Hungary", "Hungary, I think, beat West  Germany.") == found
+    assert words.word_marks("", "Ann", "Bob") == words.word_marks("", "", "") == {}
+    tokenizer, row = loading.load_judge(judges()).tokenizer, ("how many steps ?", "four steps", "it is four.")
+    ((inputs,),) = judge_model.encoded(tokenizer, "a1-r_qt", [row], 64, "valued")
+    pieces = zip(map(tokenizer.decode, inputs["input_ids"]), inputs["token_type_ids"], strict=True)
+    expected = [("four", 2), ("steps", 3), ("how", 3), ("many", 3), ("steps", 3), ("four", 2)]
+    assert [(piece, mark) for piece, mark in pieces if mark] == expected
+    ((plain,),) = judge_model.encoded(tokenizer, "a0-qr", [row], 64, "valued")  # it must not know the candidate
     assert set(plain["token_type_ids"]) == {0, 1}
-
-
-def seen(tokenizer, row, marks):
-    ((inputs,),) = judge_model.encoded(tokenizer, "a1-r_qt", [row], 64, marks)
-    said = [tokenizer.decode([token]) for token in inputs["input_ids"]]
-    return [(word, mark) for word, mark in zip(said, inputs["token_type_ids"], strict=True) if mark]
 
 
 def test_words_that_no_model_reads_are_not_compared(monkeypatch):
@@ -103,21 +100,9 @@ def test_words_that_no_model_reads_are_not_compared(monkeypatch):
     letters = str.maketrans("0123456789", "bcdfghjkmp")
     compared, texts = [], [" ".join(f"word{i}x" for i in range(s, s + 2000)).translate(letters) for s in (0, 5000)]
     monkeypatch.setattr(words, "misspelt", lambda *pair: compared.append(pair))
-    assert words.word_marks("", texts[0], f"{texts[1]} wordcx", "valued", 64) == {}
-    assert words.word_marks("", texts[0], f"wordcx {texts[1]}", "valued", 64) == {"wordcx": 2}
+    assert words.word_marks("", texts[0], f"{texts[1]} wordcx", 64) == {}
+    assert words.word_marks("", texts[0], f"wordcx {texts[1]}", 64) == {"wordcx": 2}
     assert 0 < len(compared) <= 2 * 64**2
-
-
-def test_words_of_the_question_are_marked_too(judges):
-    """And words count as the same by stem, numbers by value."""
-    texts = "Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3."
-    marks = words.word_marks(*texts, "asked")
-    assert marks == {"ann": 2, "win": 2, "3": 2, "game": 4, "who": 3, "won": 3, "the": 3, "third": 3}
-    assert words.word_marks("", "on the 21st", "21, not two", "asked") == {"21": 2}
-    assert words.word_marks("", "twelve, Two", "2 or 12", "asked") == {"12": 2, "2": 1}
-    row = ("how many steps ?", "four steps", "it is four.")
-    found = [("four", 2), ("steps", 3), ("how", 3), ("many", 3), ("steps", 3), ("four", 2)]
-    assert seen(loading.load_judge(judges()).tokenizer, row, "asked") == found
 
 
 def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):
@@ -138,7 +123,7 @@ def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
     config = DistilBertConfig(vocab_size=9, dim=4, n_heads=2, n_layers=1, hidden_dim=4)
     DistilBertModel(config).save_pretrained(tmp_path)
     with pytest.raises(ValueError, match="marks: DistilBertModel has no token types"):
-        judge_model.judge_model(tmp_path, "a1-r_qt", "shared")
+        judge_model.judge_model(tmp_path, "a1-r_qt", "valued")
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
@@ -289,7 +274,7 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     assert "references:max|early_stop:0.95|" in ava.signature()
 
 
-@pytest.mark.parametrize("marks", [None, "shared", "asked"])
+@pytest.mark.parametrize("marks", [None, "valued"])
 def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, marks):
     from peft import LoraConfig, TaskType, get_peft_model
     from transformers import AutoTokenizer

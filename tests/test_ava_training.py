@@ -352,7 +352,7 @@ def train(monkeypatch, files, encoder, output, *more):
 def test_every_configuration_trains_and_is_loaded(
     monkeypatch, files, tiny_encoder, tmp_path, repository, configuration
 ):  # fmt: skip
-    final = train(monkeypatch, files, tiny_encoder, tmp_path, "--configuration", configuration, "--marks", "asked")
+    final = train(monkeypatch, files, tiny_encoder, tmp_path, "--configuration", configuration, "--marks", "valued")
     rows = random_rows(6)
     found = load(repository, final).compute(**rows, per_example=True)["ava_score_per_example"]
     assert len({round(score, 9) for score in found}) > 2
@@ -365,7 +365,7 @@ def test_every_configuration_trains_and_is_loaded(
 
 
 def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder, tmp_path):
-    more = "--lora_rank", "4", "--class_weight", "2", "--marks", "asked", "--shuffled_batches", "True"
+    more = "--lora_rank", "4", "--class_weight", "2", "--marks", "valued", "--shuffled_batches", "True"
     whole = train(monkeypatch, files, tiny_encoder, tmp_path / "whole", *more)
     half = tmp_path / "half"
     half.mkdir()
@@ -375,7 +375,7 @@ def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder
     assert {str(tensor.dtype) for tensor in first.values()} == {"torch.float16"}
     assert all(np.array_equal(first[name], second[name]) for name in first)
     assert any("token_type_embeddings" in name for name in first)
-    assert loading.load_judge(resumed).marks == "asked"
+    assert loading.load_judge(resumed).marks == "valued"
 
 
 def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_encoder, tmp_path):

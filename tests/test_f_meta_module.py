@@ -4,7 +4,6 @@ import evaluate
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.core import scorer as core_scorer
 from genqa_metrics.f_meta import bases
 from genqa_metrics.f_meta.scorer import FMetaScorer
 
@@ -84,12 +83,12 @@ def test_settings_of_the_paper(path):
     assert evaluate.load(path).compute(**rows, base="rouge")["f_meta"] == 1.0
 
 
-def test_a_module_alone_is_lexical_without_torch_and_says_so(path, monkeypatch):
+def test_a_module_alone_is_lexical_without_onnxruntime_and_says_so(path, monkeypatch):
     monkeypatch.setattr(bases, "bundled", lambda: False)  # the package has the encoder, a module alone has none
-    monkeypatch.setattr(core_scorer, "find_spec", lambda name: None)
+    monkeypatch.setattr(bases, "find_spec", lambda name: None)
     metric = evaluate.load(path)
     found = metric.compute(predictions=PREDICTIONS, references=REFERENCES)
-    start = "f_meta|base:rouge|beta:1.2|tok:word|instead:same_question (torch missing)|threshold:0.3|version:"
+    start = "f_meta|base:rouge|beta:1.2|tok:word|instead:same_question (onnxruntime missing)|threshold:0.3|version:"
     assert metric.signature().startswith(start)
     assert found == evaluate.load(path).compute(predictions=PREDICTIONS, references=REFERENCES, base="rouge")
 

@@ -141,7 +141,7 @@ def test_misspelt_words(word, other, expected):
 
 @with_cases
 def test_marks_of_words(question, reference, answer, expected):
-    assert word_marks(question, reference, answer, "valued") == expected
+    assert word_marks(question, reference, answer) == expected
 
 
 def test_a_refusal_has_at_most_400_characters():

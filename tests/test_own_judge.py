@@ -273,9 +273,9 @@ def start(tiny_encoder, tmp_path):
     from genqa_metrics.core.judge_model import judge_model
 
     torch.manual_seed(5)
-    options = {"configuration": "a1-r_qt", "lora_rank": 2, "max_length": 48, "marks": "asked"}
+    options = {"configuration": "a1-r_qt", "lora_rank": 2, "max_length": 48, "marks": "valued"}
     args = train_ava.Arguments(encoder=str(tiny_encoder), **options)
-    model = train_ava.adapter(judge_model(tiny_encoder, "a1-r_qt", "asked"), args, 2, 4)
+    model = train_ava.adapter(judge_model(tiny_encoder, "a1-r_qt", "valued"), args, 2, 4)
     folder = tmp_path / "start"
     folder.mkdir()
     train_ava.write_checkpoint(model, None, args, folder, long_answer=100, passage=50, reference_aggregation="joined")
@@ -315,7 +315,7 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     assert before.keys() == after.keys()
     assert any("lora_B" in name and not np.array_equal(before[name], after[name]) for name in before)
     made = judge_model.read_settings(final)
-    inherited = {"max_length": 48, "marks": "asked", "long_answer": 100, "reference_aggregation": "joined"}
+    inherited = {"max_length": 48, "marks": "valued", "long_answer": 100, "reference_aggregation": "joined"}
     assert made.items() >= inherited.items()
     held_out = (tmp_path / "judge/rows/own.dev.jsonl").read_text()
     asked = {json.loads(line)["question"] for line in held_out.splitlines()}

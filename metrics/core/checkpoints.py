@@ -10,7 +10,6 @@ import os
 import re
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -44,16 +43,17 @@ _LAYERS = re.compile(r"(layers?|depth|experts)$")  # settings that say how many 
 _NAMES_FILES = re.compile(r"_files?$")  # settings of a tokenizer that name files to read in place of its own
 _EXTERNAL = b"\x0a\x08location"  # protobuf: the key under which an ONNX tensor names the file that holds it
 _HANDED_OVER = _EXTERNAL + b"\x12\x04none"  # the tensor is handed over when the graph is loaded, see `prompt_engine`
-# Settings that a LoRA adapter may have; any other setting is refused.
-LORA = (
-    "r lora_alpha lora_dropout target_modules exclude_modules modules_to_save bias use_rslora rank_pattern "
-    "alpha_pattern fan_in_fan_out task_type inference_mode init_lora_weights layers_to_transform"
+# Settings of a LoRA adapter that are read, and others that change nothing here; any other setting is refused.
+LORA = "r lora_alpha use_rslora target_modules exclude_modules modules_to_save layers_to_transform".split()
+UNUSED = (
+    "auto_mapping base_model_name_or_path inference_mode init_lora_weights lora_dropout megatron_core peft_type "
+    "peft_version qalora_group_size revision task_type"
 ).split()
-UNUSED = "base_model_name_or_path revision peft_type peft_version auto_mapping megatron_core qalora_group_size".split()
 MAX_RANK, MAX_SCALE, MAX_LAYERS = 4096, 256, 1000
 MAX_CONFIG = 2**20  # bytes
 MAX_OUTPUT = 1e6  # logits and vectors of trained models are below 100
-_NAME = re.compile(r"[\w.\-]+")  # of a module; PEFT interprets such names as regular expressions
+_LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
+PREFIX = re.compile(r"^(base_model\.model\.)?(bert\.)?")  # names of tensors differ by it
 _ATTENTIONS = (None, "eager", "sdpa")  # others are fetched from the Hub, as code
 MODEL_FILES = ("*.json", "*.safetensors", "*.txt", "graph_*.onnx")
 _PINNED: dict[tuple[str, str | None], Path] = {}  # folders already resolved on the Hub in this process
@@ -348,7 +348,7 @@ class ThreadTokenizer(threading.local):
         return self.copy(*args, **kwargs)
 
     def __getattr__(self, name: str):
-        if name == "own":
+        if name == "copy":
             raise AttributeError(name)
         return getattr(self.copy, name)
 
@@ -475,40 +475,72 @@ def adapter_settings(folder: Path) -> dict:
     """Return the checked settings of a plain LoRA adapter, those in `LORA`."""
     path = folder / "adapter_config.json"
     written = read_json(path)
-
-    def check(name: str, is_good: bool, expected: str) -> None:
+    settings = {name: written[name] for name in LORA if written.get(name) is not None}
+    rank = settings.setdefault("r", 8)
+    most = MAX_SCALE * (math.sqrt(rank) if settings.get("use_rslora") else rank) if is_whole(rank, 1) else math.inf
+    layers, names = settings.get("layers_to_transform", []), ("target_modules", "exclude_modules", "modules_to_save")
+    checks = {
+        name: (name in (*LORA, *UNUSED) or setting in (None, False, "", [], {}, "none"), "null, for a plain adapter")
+        for name, setting in written.items()
+    }
+    checks["peft_type"] = written.get("peft_type") == "LORA", "LORA"
+    checks["r"] = is_whole(rank, 1, MAX_RANK), f"a whole number from 1 to {MAX_RANK}"
+    is_alpha = is_number(alpha := settings.setdefault("lora_alpha", 8), 0, most) and alpha != 0
+    checks["lora_alpha"] = is_alpha, f"a number above 0, at most {MAX_SCALE} times r"
+    for name in names:
+        modules = settings.get(name, [])
+        are_names = isinstance(modules, list) and all(isinstance(module, str) for module in modules)
+        checks[name] = are_names, "a list of names of modules"
+    are_layers = isinstance(layers, list) and all(is_whole(layer, 0, MAX_LAYERS) for layer in layers)
+    checks["layers_to_transform"] = are_layers, "a list of numbers of layers"
+    for name, (is_good, expected) in checks.items():
         if not is_good:
             fix = "merge the adapter into its model with merge_and_unload, or train it again"
             refuse(f"{path}: {name}", f"expected {expected}, got {written.get(name)!r:.60}; {fix}")
-
-    check("peft_type", written.get("peft_type") == "LORA", "LORA")
-    for name, setting in written.items():
-        is_known = name in (*LORA, *UNUSED) or setting in (None, False, "", [], {})
-        check(name, is_known, "null, for a plain LoRA adapter")
-    settings = {name: written[name] for name in LORA if written.get(name) is not None}
-    rank_pattern, alpha_pattern = (settings.get(name, {}) for name in ("rank_pattern", "alpha_pattern"))
-    for name, pattern in (("rank_pattern", rank_pattern), ("alpha_pattern", alpha_pattern)):
-        is_named = isinstance(pattern, dict) and all(map(_NAME.fullmatch, pattern))
-        check(name, is_named, "names of modules with one number each")
-    ranks = [settings.get("r", 8), *rank_pattern.values()]
-    are_ranks = all(is_whole(rank, 1, MAX_RANK) for rank in ranks)
-    check("rank_pattern" if rank_pattern else "r", are_ranks, f"whole numbers from 1 to {MAX_RANK}")
-    most = MAX_SCALE * (math.sqrt(min(ranks)) if settings.get("use_rslora") else min(ranks))
-    alphas = [settings.get("lora_alpha", 8), *alpha_pattern.values()]
-    are_alphas = all(is_number(alpha, 0, most) and alpha for alpha in alphas)
-    name = "alpha_pattern" if alpha_pattern else "lora_alpha"
-    check(name, are_alphas, f"numbers above 0, at most {MAX_SCALE} times r")
-    check("lora_dropout", is_number(settings.get("lora_dropout", 0), 0, 1), "a number from 0 to 1")
-    for name in ("target_modules", "exclude_modules", "modules_to_save"):
-        names = settings.get(name, [])
-        are_names = isinstance(names, list) and all(isinstance(n, str) and _NAME.fullmatch(n) for n in names)
-        check(name, names == "all-linear" or are_names, "a list of names of modules")
-    layers = settings.get("layers_to_transform", [])
-    are_layers = isinstance(layers, list) and all(is_whole(layer, 0, MAX_LAYERS) for layer in layers)
-    check("layers_to_transform", are_layers, "a list of numbers of layers")
-    check("bias", settings.get("bias", "none") in ("none", "all", "lora_only"), "none, all or lora_only")
-    settings["init_lora_weights"] = True  # the weights are loaded; other initialisations would change the encoder
     return settings
+
+
+def adapter_changes(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, np.ndarray, bool]]:
+    """Yield (name, array, whether it is added to the tensor or replaces it) of what a LoRA adapter changes.
+
+    Args:
+        folder: the adapter.
+        shapes: those of the model's tensors, by their names without `PREFIX`.
+
+    Raises:
+        CheckpointError: if the adapter lacks tensors that its settings name, or has others.
+    """
+    settings, path = adapter_settings(folder), folder / WEIGHTS[0]
+    tensors = {PREFIX.sub("", name): tensor for name, tensor in load_numbers(path).items()}
+    saved, layers = settings.get("modules_to_save", []), settings.get("layers_to_transform")
+
+    def is_adapted(name: str) -> bool:
+        module, layer = f".bert.{name.removesuffix('.weight')}", _LAYER.search(name)  # a list may have whole names
+        named, left = (
+            any(module.endswith(f".{other}") for other in settings.get(key, []))
+            for key in ("target_modules", "exclude_modules")
+        )
+        in_layer = layers is None or (layer is not None and int(layer[1]) in layers)
+        return named and in_layer and not left and len(shapes[name]) == 2 and not is_saved(name)
+
+    def is_saved(name: str) -> bool:
+        return any(f".{module}." in f".{name}" for module in saved)
+
+    adapted = [name.removesuffix(".weight") for name in shapes if is_adapted(name)]
+    wanted = {f"{module}.lora_{side}.weight" for module in adapted for side in "AB"}
+    check_keys(
+        folder,
+        (wanted | set(filter(is_saved, shapes))) - set(tensors),
+        {name for name in tensors if name not in wanted and (".lora_" in name or not is_saved(name))},
+    )
+    for module in adapted:
+        down, up = (tensors.pop(f"{module}.lora_{side}.weight") for side in "AB")
+        shape = shapes[f"{module}.weight"]
+        if (*up.shape[:1], *down.shape) != (shape[0], len(down), shape[1]) or up.shape[1:] != down.shape[:1]:
+            refuse(f"{path}: {module}", f"expected the shapes of a {shape} matrix; fetch or train it again")
+        rank = math.sqrt(len(down)) if settings.get("use_rslora") else len(down)
+        yield f"{module}.weight", np.float32(settings["lora_alpha"] / rank) * (up @ down), True
+    yield from ((name, tensor, False) for name, tensor in tensors.items())
 
 
 def check_weights(path: Path) -> None:
@@ -533,11 +565,10 @@ def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = ()
             raise CheckpointError(f"checkpoint: {folder} {wrong} {tensors}; fetch or train it again")
 
 
-def check_vocabulary(model, tokenizer, folder: Path) -> None:
-    """Refuse a tokenizer with token ids beyond the model's vocabulary."""
-    pieces, highest = model.get_input_embeddings().num_embeddings, max(tokenizer.get_vocab().values())
-    if highest >= pieces:
-        more = f"the tokenizer has word piece {highest}, the model knows {pieces:,}"
+def check_vocabulary(folder: Path, vocabulary: Mapping[str, int], size: int) -> None:
+    """Refuse a tokenizer with token ids beyond the vocabulary of its model, of so many word pieces."""
+    if (highest := max(vocabulary.values(), default=0)) >= size:
+        more = f"the tokenizer has word piece {highest}, the model knows {size:,}"
         refuse(folder, f"{more}; take the tokenizer that it was trained with")
 
 
@@ -553,41 +584,44 @@ def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
         raise CheckpointError(f"checkpoint: the {name} in {folder} returns {bad} for a row; fetch or train it again")
 
 
-def load_numbers(path: Path) -> dict[str, np.ndarray]:
-    """Return the tensors of a file in safetensors as float32, without torch; refuse numbers that are not finite."""
-    from safetensors import deserialize
+def load_numbers(path: Path, is_packed: bool = False) -> dict[str, np.ndarray]:
+    """Return the tensors of a file in safetensors as float32, without torch; refuse numbers that are not finite.
 
+    Those of a packed file, see `encoder_weights.packed`, have their types.
+    """
+    from safetensors import SafetensorError, deserialize
+
+    types = {"F16": np.float16, "F32": np.float32, "I8": np.int8, "U8": np.uint8, "I64": np.int64}
+    try:
+        stored = deserialize(path.read_bytes())
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"checkpoint: {path} cannot be read: {error}; fetch or train it again") from error
     tensors = {}
-    for name, tensor in deserialize(path.read_bytes()):
-        kind, data = tensor["dtype"], tensor["data"]
+    for name, tensor in stored:
+        kind, content = tensor["dtype"], tensor["data"]
         if kind == "BF16":  # the upper half of a float32
-            numbers = (np.frombuffer(data, np.uint16).astype(np.uint32) << 16).view(np.float32)
-        elif kind in ("F16", "F32"):
-            numbers = np.frombuffer(data, np.float16 if kind == "F16" else np.float32).astype(np.float32)
+            numbers = (np.frombuffer(content, np.uint16).astype(np.uint32) << 16).view(np.float32)
+        elif kind in types:
+            numbers = np.frombuffer(content, types[kind])
         else:
             refuse(f"{path}: {name}", f"expected F32, F16 or BF16, got {kind}; save it in one of these")
         if not np.isfinite(numbers).all():
-            refuse(f"{path}: {name}", "some weights are NaN or infinite; train or fetch it again")
-        tensors[name] = numbers.reshape(tensor["shape"])
+            bad = f"{int((~np.isfinite(numbers)).sum()):,} of {numbers.size:,} weights are NaN or infinite"
+            refuse(f"{path}: {name}", f"{bad}; train or fetch it again")
+        tensors[name] = (numbers if is_packed else numbers.astype(np.float32, copy=False)).reshape(tensor["shape"])
     return tensors
 
 
 def with_adapter(model, folder: Path):
     """Return a torch model, encoder and head, with a plain LoRA adapter merged into its weights."""
-    from peft import LoraConfig, PeftModel, get_peft_model_state_dict
-    from safetensors import safe_open
+    import torch
 
-    settings = adapter_settings(folder)
-    check_weights(folder / WEIGHTS[0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # about missing keys, which are refused below
-        warnings.simplefilter("ignore", FutureWarning)  # deprecations between libraries
-        adapted = PeftModel.from_pretrained(model, str(folder), config=LoraConfig(**settings))
-    with safe_open(folder / WEIGHTS[0], framework="pt") as tensors:
-        stored = set(tensors.keys())
-    wanted = set(get_peft_model_state_dict(adapted))
-    check_keys(folder, wanted - stored, stored - wanted)
-    return adapted.merge_and_unload()
+    tensors = {PREFIX.sub("", name): tensor for name, tensor in model.state_dict().items()}
+    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    for name, array, is_added in adapter_changes(folder, shapes):
+        change = torch.from_numpy(array).to(tensors[name].dtype)
+        (tensors[name].add_ if is_added else tensors[name].copy_)(change)
+    return model
 
 
 def whole_model(auto, source: str | os.PathLike, new: str = "", **kwargs: Mapping):

@@ -4,8 +4,6 @@ The bundled encoder is all-MiniLM-L6-v2, on which the checkpoints of the package
 weight, with one scale for every `BLOCK` weights of a row; `training.publish.encoder` makes them.
 """
 
-import math
-import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,9 +13,9 @@ import numpy as np
 from .checkpoints import (
     BASE_MODEL,
     MAX_LAYERS,
+    PREFIX,
     WEIGHTS,
-    CheckpointError,
-    adapter_settings,
+    adapter_changes,
     check_files,
     check_keys,
     encoder_source,
@@ -33,8 +31,6 @@ TABLE = "embeddings.word_embeddings.weight"  # the vectors of word pieces
 LOW, SCALE = ".low", ".scale"  # tensors beside one with the high eight bits of ten
 BUNDLED = Path(__file__).with_name("encoder")
 BUNDLED_SHA256 = "c7638b16f01c0b63c89e475d4a3baf6d539bfbd51c39a35d827be47976f24065"
-_LORA = re.compile(r"(.+)\.lora_A\.weight")
-_PREFIX = re.compile(r"^(base_model\.model\.)?(bert\.)?")
 _SIZES = (
     "num_hidden_layers num_attention_heads hidden_size intermediate_size vocab_size max_position_embeddings".split()
 )
@@ -132,27 +128,14 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
 
     Those in ten bits are unpacked, the table of word pieces into half precision, which is exact enough for ten bits.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    try:
-        stored = load_file(path)
-    except (OSError, SafetensorError, TypeError, KeyError) as error:
-        raise CheckpointError(f"checkpoint: {path} cannot be read: {error}; fetch or train it again") from error
-    result = {}
+    stored, result = load_numbers(path, is_packed=True), {}
     for name in sorted({name.removesuffix(LOW).removesuffix(SCALE) for name in stored}):  # freed one by one
-        weights = stored.pop(name)
-        is_packed = name + LOW in stored
-        if is_packed:
+        weights, short_name = stored.pop(name), PREFIX.sub("", name)
+        if name + LOW in stored:
             weights = unpacked(weights, stored.pop(name + LOW), stored.pop(name + SCALE))
-        elif not np.issubdtype(weights.dtype, np.floating):  # position_ids, which count up
-            continue
-        weights = weights.astype(np.float32, copy=False)
-        if not np.isfinite(weights).all():
-            bad = f"{int((~np.isfinite(weights)).sum()):,} of {weights.size:,} weights are NaN or infinite"
-            refuse(f"{path}: {name}", f"{bad}; train or fetch it again")
-        name = _PREFIX.sub("", name)
-        result[name] = weights.astype(np.float16) if is_packed and name == TABLE else weights
+            result[short_name] = weights.astype(np.float16) if name == TABLE else weights
+        elif np.issubdtype(weights.dtype, np.floating):  # not position_ids, which count up
+            result[short_name] = weights.astype(np.float32, copy=False)
     return result
 
 
@@ -170,7 +153,8 @@ def encoder_weights(folder: Path, source: Path, head: str | None) -> tuple[dict[
     if head != "first":
         weights = {name: tensor for name, tensor in weights.items() if not name.startswith("pooler.")}
     if source != folder:
-        weights = _with_adapter(weights, folder)
+        for name, array, is_added in adapter_changes(folder, {name: array.shape for name, array in weights.items()}):
+            weights[name] = weights[name] + array if is_added else array
     shapes = _shapes(config, head)
     has_classifier = head is None or any(name.startswith("classifier.") for name in weights)
     check_keys(folder, set(shapes) - set(weights) | (set() if has_classifier else {"classifier.weight"}))
@@ -201,43 +185,4 @@ def _shapes(config: Mapping, head: str | None) -> dict[str, tuple[int, ...]]:
         result |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
     for name in norms:
         result |= {f"{name}.weight": (size,), f"{name}.bias": (size,)}
-    return result
-
-
-def _with_adapter(weights: Mapping[str, np.ndarray], folder: Path) -> dict[str, np.ndarray]:
-    """Return the weights of an encoder with a LoRA adapter merged into them."""
-    settings = adapter_settings(folder)
-    path, result = folder / WEIGHTS[0], dict(weights)
-    tensors = {_PREFIX.sub("", name): tensor for name, tensor in load_numbers(path).items()}
-    if settings.get("bias", "none") != "none":
-        refuse(f"{folder}/adapter_config.json: bias", "expected none for backend 'onnx'; take backend 'torch'")
-    targets, saved = settings.get("target_modules", []), settings.get("modules_to_save", [])
-    wanted, layers = set(), settings.get("layers_to_transform")
-    for name in result:
-        module = name.removesuffix(".weight")
-        is_matrix = result[name].ndim == 2 and not name.startswith("embeddings.")
-        path_of_module = f".bert.{module}"  # a list may name modules by their whole path
-        named = targets == "all-linear" or any(path_of_module.endswith(f".{target}") for target in targets)
-        left = any(path_of_module.endswith(f".{other}") for other in (*settings.get("exclude_modules", []), *saved))
-        layer = re.search(r"layer\.(\d+)\.", module)
-        in_layer = layers is None or bool(layer and int(layer[1]) in layers)
-        if is_matrix and named and not left and in_layer:
-            wanted |= {f"{module}.lora_A.weight", f"{module}.lora_B.weight"}
-    plain = {name for name in tensors if ".lora_" not in name}
-    extra = {name for name in plain if not any(f".{module}." in f".{name}" for module in saved)}
-    check_keys(folder, wanted - set(tensors), set(tensors) - plain - wanted | extra)
-    for name in sorted(plain):
-        result[name] = tensors[name]
-    for name in sorted(wanted):
-        if match := _LORA.fullmatch(name):
-            module = match[1]
-            down, up = tensors[name], tensors[f"{module}.lora_B.weight"]
-            alphas = settings.get("alpha_pattern", {}).items()
-            alpha = next((number for name, number in alphas if re.fullmatch(rf"(.*\.)?{name}", module)), None)
-            rank, alpha = len(down), settings.get("lora_alpha", 8) if alpha is None else alpha
-            scale = alpha / (math.sqrt(rank) if settings.get("use_rslora") else rank)
-            old = result[f"{module}.weight"]
-            if up.shape[1:] != (rank,) or (len(up), down.shape[1]) != old.shape:
-                refuse(f"{path}: {name}", f"expected the shapes of a {old.shape} matrix; fetch or train it again")
-            result[f"{module}.weight"] = old + np.float32(scale) * (up @ down)
     return result

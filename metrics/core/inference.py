@@ -67,7 +67,7 @@ def checked_backend(backend: object, device: str | None = None, dtype: object = 
         setting = {"device": device, "dtype": dtype}[other[0]]
         raise ValueError(f"{other[0]}: backend 'onnx' runs on the CPU in float32, got {setting!r}; leave it out")
     if backend == "torch":
-        require_extra("torch", "torch", "transformers", "peft")
+        require_extra("torch", "torch", "transformers")
     return backend
 
 

@@ -57,7 +57,7 @@ from .onnx_backend import OnnxEncoder, onnx_encoder
 from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
 from .scorer import UNSURE_FROM, UNSURE_TO, is_number, is_whole, one_of, quiet, whole
-from .words import MARKS, marked, word_marks, words
+from .words import MARK_TYPES, MARKS, marked, word_marks, words
 
 LINEAR = "linear"  # a classifier of four features
 PROMPT = "prompt"  # one prompt through a causal language model, see `causal_judge`
@@ -117,7 +117,7 @@ def encoded(
         column = [{name: batch[name][i] for name in batch} for i in range(len(rows))]
         if marks and {"r", "t"} <= set("".join(CONFIGURATIONS[configuration][k])):
             for inputs, pair, row, encoding in zip(column, pairs, rows, batch.encodings, strict=True):
-                inputs["token_type_ids"] = marked(encoding, pair[k], word_marks(*row, marks, max_length), marks)
+                inputs["token_type_ids"] = marked(encoding, pair[k], word_marks(*row, max_length))
         columns.append(column)
     return columns
 
@@ -204,12 +204,12 @@ def judge_model(source, configuration: str, marks: str | None = None, new: str =
         with quiet():
             model = whole_model(AutoModelForSequenceClassification, source, new, num_labels=1)
         if marks:
-            _widen_types(model.base_model, MARKS[marks])
+            _widen_types(model.base_model)
         return model
     ava_config, ava_model = ava_classes()
     encoder = whole_model(AutoModel, source, new)
     if marks:
-        _widen_types(encoder, MARKS[marks])
+        _widen_types(encoder)
     model = ava_model(ava_config(configuration=configuration, encoder=encoder.config.to_dict()))
     trained = encoder.state_dict()
     for encoder in (*model.encoders, *model.peers):
@@ -217,7 +217,7 @@ def judge_model(source, configuration: str, marks: str | None = None, new: str =
     return model
 
 
-def _widen_types(encoder, count: int) -> None:
+def _widen_types(encoder) -> None:
     """Give an encoder one token type per mark, all initialised near its first."""
     import torch
 
@@ -225,10 +225,10 @@ def _widen_types(encoder, count: int) -> None:
     if old is None:
         why = f"{type(encoder).__name__} has no token types"
         raise ValueError(f"marks: {why}; take an encoder like BERT or RoBERTa, or no marks")
-    weight = old.weight.detach()[:1].repeat(count, 1)
+    weight = old.weight.detach()[:1].repeat(MARK_TYPES, 1)
     weight[1:] += 0.02 * torch.randn_like(weight[1:])
     encoder.embeddings.token_type_embeddings = torch.nn.Embedding.from_pretrained(weight, freeze=False)
-    encoder.config.type_vocab_size = count
+    encoder.config.type_vocab_size = MARK_TYPES
 
 
 _LOADING = threading.Lock()  # one thread loads, the others use its result
@@ -370,7 +370,7 @@ def load_model(
         model = whole_model(ava_classes()[1], folder)
     tokenizer = load_tokenizer(folder, source)
     for encoder in getattr(model, "encoders", [model]):
-        check_vocabulary(encoder, tokenizer, folder)
+        check_vocabulary(folder, tokenizer.get_vocab(), encoder.get_input_embeddings().num_embeddings)
     return model.eval(), tokenizer
 
 

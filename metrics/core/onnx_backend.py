@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .checkpoints import CheckpointError, read_json, refuse
+from .checkpoints import CheckpointError, check_vocabulary, read_json
 from .encoder_weights import TABLE, encoder_weights
 from .inference import cores
 
@@ -232,18 +232,11 @@ class OnnxTokenizer:
                 "fetch it again"
             ) from error
         self._tokenizer.no_padding()
+        self.vocabulary = self._tokenizer.get_vocab()
         path = folder / "tokenizer_config.json"
         longest = read_json(path).get("model_max_length", 512) if path.is_file() else 512
         self.model_max_length = int(min(longest, 512))
-        unknown = getattr(self._tokenizer.model, "unk_token", None)
-        self.unk_token_id = None if unknown is None else self._tokenizer.token_to_id(unknown)
-
-    def check_vocabulary(self, size: int, folder: Path) -> None:
-        """Refuse token ids beyond the vocabulary of a model."""
-        highest = max(self._tokenizer.get_vocab().values(), default=0)
-        if highest >= size:
-            more = f"the tokenizer has word piece {highest}, the model knows {size:,}"
-            refuse(folder, f"{more}; take the tokenizer that it was trained with")
+        self.unk_token_id = self.vocabulary.get(getattr(self._tokenizer.model, "unk_token", None))
 
     def __call__(
         self,
@@ -277,5 +270,5 @@ def onnx_encoder(folder: Path, source: Path, head: str | None, layers: int | Non
     """Return the encoder of a checkpoint, see `encoder_weights`, and its tokenizer."""
     weights, config = encoder_weights(folder, source, head)
     tokenizer = OnnxTokenizer(folder if (folder / "tokenizer.json").is_file() else source)
-    tokenizer.check_vocabulary(config["vocab_size"], folder)
+    check_vocabulary(folder, tokenizer.vocabulary, config["vocab_size"])
     return OnnxEncoder(weights, config, head, layers), tokenizer

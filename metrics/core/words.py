@@ -4,11 +4,12 @@ import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from .quantities import NUMBER_WORDS, equal, quantities
+from .quantities import NUMBER_WORDS, NumberInText, equal, quantities
 from .scorer import Stemmer
 
 WORD = re.compile(r"\w+")
-MARKS = {"shared": 3, "asked": 6, "valued": 6}  # number of token types, by kind of marks; see `word_marks`
+MARKS = ("valued",)  # kinds of marks, see `word_marks`
+MARK_TYPES = 6  # number of token types of marks
 LONG = 5  # least letters of a stem that may be misspelt
 ASKED = 3  # added to the mark of a word of the question
 LARGEST_WORD = 20  # number words up to this one equal their digits
@@ -43,12 +44,11 @@ def keys(text: str) -> list[str]:
 
 
 @lru_cache(2**12)
-def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, object]]:
-    """Return (key, start, end) of the words of a text, and its quantities by key; with "valued" these are words."""
-    same = str if marks == "shared" else _stem  # words that count as the same have one key
-    numbers = quantities(text) if marks == "valued" else []
+def _keyed(text: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, NumberInText]]:
+    """Return (key, start, end) of the words of a text and of its numbers with units, in order; and these by key."""
+    numbers = quantities(text)
     taken = {position for number in numbers for position in range(number.start, number.end)}
-    keyed = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
+    keyed = [(_stem(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
     keyed += [(number.key, number.start, number.end) for number in numbers]
     return tuple(sorted(keyed, key=lambda word: word[1])), {number.key: number for number in numbers}
 
@@ -70,25 +70,21 @@ def misspelt(word: str, other: str) -> bool:
     return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
 
 
-def word_marks(
-    question: str, reference: str, candidate: str, marks: str, longest: int | None = None
-) -> dict[str, int]:
+def word_marks(question: str, reference: str, candidate: str, longest: int | None = None) -> dict[str, int]:
     """Return the marks of the words that are not 0, by the keys of `_keyed`.
 
-    1 is a word of both reference and candidate, 2 if it comes in the same order in both; except with "shared", 3 more
-    is a word of the question, and words of one stem and numbers of one value are the same. With "valued" numbers have
-    units, see `quantities.equal`, and long words may be `misspelt`. At most `longest` words are compared, since the
-    time grows with their square; a model's `max_length` loses none, as every word has a piece.
+    1 is a word of both reference and candidate, 2 if it comes in the same order in both; 3 more is a word of the
+    question. Words of one stem are the same, and numbers that `quantities.equal` calls equal, and long words may be
+    `misspelt`. At most `longest` words are compared, since the time grows with their square; a model's `max_length`
+    loses none, as every word has a piece.
 
-    >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him", "shared")
-    {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1}
-    >>> word_marks("How many cats did Ann see?", "two cats", "She saw 2", "asked")["2"]
-    2
-    >>> word_marks("How long?", "two years", "24 months", "valued")
+    >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him")
+    {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1, 'who': 3, 'won': 3}
+    >>> word_marks("How long?", "two years", "24 months")
     {'#24|months': 2, 'how': 3, 'long': 3}
     """
-    (asked, _), (expected, expected_numbers), (answered, answered_numbers) = (
-        _keyed(text, marks) for text in (question, reference, candidate)
+    (asked, _), (expected, expected_numbers), (answered, answered_numbers) = map(
+        _keyed, (question, reference, candidate)
     )
     first, second = ([key for key, *_ in result[:longest]] for result in (expected, answered))
     alias = {}
@@ -96,12 +92,11 @@ def word_marks(
         numbers = (other for other in first if other in expected_numbers)
         match = next((other for other in numbers if equal(answered_numbers[key], expected_numbers[other])), key)
         alias |= {} if match == key else {key: match}
-    if marks == "valued":
-        long = [word for word in set(first).difference(second) if len(word) >= LONG and word.isalpha()]
-        for word in set(second).difference(first) if long else ():
-            if len(word) >= LONG and word.isalpha():
-                match = min((other for other in long if misspelt(word, other)), default=None)
-                alias |= {} if match is None else {word: match}
+    long = [word for word in set(first).difference(second) if len(word) >= LONG and word.isalpha()]
+    for word in set(second).difference(first) if long else ():
+        if len(word) >= LONG and word.isalpha():
+            match = min((other for other in long if misspelt(word, other)), default=None)
+            alias |= {} if match is None else {word: match}
     second = [alias.get(key, key) for key in second]
     both = set(second)
     result = {word: 1 for word in first if word in both}
@@ -111,17 +106,16 @@ def word_marks(
     else:
         result = dict.fromkeys(result, 2)
     result.update({key: result[match] for key, match in alias.items() if match in result})
-    if marks != "shared":
-        for word, *_ in asked:
-            result[word] = result.get(word, 0) % ASKED + ASKED
+    for word, *_ in asked:
+        result[word] = result.get(word, 0) % ASKED + ASKED
     return result
 
 
-def marked(encoding, pair: tuple[str, str], mark_by_key: dict[str, int], marks: str) -> list[int]:
+def marked(encoding, pair: tuple[str, str], mark_by_key: dict[str, int]) -> list[int]:
     """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without one."""
-    marked_words = [[word for word in _keyed(text, marks)[0] if word[0] in mark_by_key] for text in pair]
     mark_at = [
-        {position: mark_by_key[key] for key, *span in spans for position in range(*span)} for spans in marked_words
+        {position: mark_by_key.get(key, 0) for key, *span in _keyed(text)[0] for position in range(*span)}
+        for text in pair
     ]
     pieces = zip(encoding.sequence_ids, encoding.offsets, strict=True)
     return [0 if segment is None else mark_at[segment].get(start, 0) for segment, (start, _) in pieces]

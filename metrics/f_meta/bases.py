@@ -9,18 +9,17 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import regex
 
-from ..core.checkpoints import BASE_MODEL, ENCODERS, NO_CODE, SAFE_WEIGHTS, ThreadTokenizer, base_encoder
+from ..core.checkpoints import BASE_MODEL, ENCODERS, ThreadTokenizer, base_encoder
 from ..core.encoder_weights import BUNDLED, BUNDLED_SHA256, bundled
 from ..core.inference import CPU_BATCH, run_padded
 from ..core.onnx_backend import onnx_encoder
-from ..core.scorer import quiet, require_extra
 from .overlap import BETA, MAX_ORDER, bleu, rouge, words
 
 BUILT_IN = ("same_question", "rouge", "bleu", "meteor", "cosine")
@@ -30,8 +29,14 @@ WEIGHTS = (4.64, 16.78, -11.05)
 THRESHOLDS = {"same_question": 0.5, "rouge": 0.3, "cosine": 0.57}
 PAPER = {"tokenizer": "whitespace"}  # settings of "rouge" and "bleu" for texts that are tokenised, as the paper's
 ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` stores its rows
-_BATCH = 64  # batch size of the encoder, in texts
 _LONGEST = 256  # most word pieces of a text, as in its training
+
+
+FORM = (
+    "a base gets two equally long lists, all predictions and all references, and returns a list with one number per "
+    "pair; make one of a function of two strings with "
+    "base=lambda predictions, references: [f(p, r) for p, r in zip(predictions, references)]"
+)
 
 
 @dataclass(frozen=True)
@@ -47,25 +52,23 @@ class Base:
 
 
 def _tokenizer(base: str, tokenizer: object) -> Callable[[str], list[str]]:
-    if callable(tokenizer):
+    if not callable(tokenizer):
+        named = {"whitespace": str.split, "word": words}
+        if not isinstance(tokenizer, str) or tokenizer not in named:
+            raise ValueError(
+                "base_kwargs: expected 'whitespace', 'word' or a function from text to tokens as the tokenizer of "
+                f"base {base!r}, got {tokenizer!r:.60}"
+            )
+        return named[tokenizer]
 
-        def tokens(text: str) -> list[str]:
-            result = tokenizer(text)
-            if isinstance(result, str | bytes) or not isinstance(result, Sequence):
-                raise ValueError(
-                    f"base_kwargs: the tokenizer of base {base!r} must return a list of tokens, got "
-                    f"{type(result).__name__} {result!r:.60}"
-                )
-            return list(result)
+    def tokens(text: str) -> list[str]:
+        result = tokenizer(text)
+        if isinstance(result, str | bytes) or not isinstance(result, Sequence):
+            got = f"{type(result).__name__} {result!r:.60}"
+            raise ValueError(f"base_kwargs: the tokenizer of base {base!r} must return a list of tokens, got {got}")
+        return list(result)
 
-        return tokens
-    named = {"whitespace": str.split, "word": words}
-    if not isinstance(tokenizer, str) or tokenizer not in named:
-        raise ValueError(
-            f"base_kwargs: expected 'whitespace', 'word' or a function from text to tokens as the tokenizer of base "
-            f"{base!r}, got {tokenizer!r:.60}"
-        )
-    return named[tokenizer]
+    return tokens
 
 
 def _name_of(setting: object) -> str:
@@ -118,48 +121,20 @@ def _meteor(command: list[str]) -> Callable:
     return pairs
 
 
-@cache
-def _onnx_encoder() -> tuple:
-    model, tokenizer = onnx_encoder(BUNDLED, BUNDLED, None)
+@lru_cache(1)
+def _encoder(folder: Path) -> tuple:
+    model, tokenizer = onnx_encoder(folder, folder, None)
     return model, ThreadTokenizer(tokenizer)
-
-
-@cache
-def _encoder() -> tuple:
-    from transformers import AutoModel, AutoTokenizer
-
-    folder = base_encoder()
-    with quiet():
-        model = AutoModel.from_pretrained(folder, add_pooling_layer=False, **SAFE_WEIGHTS)
-    return model.eval(), AutoTokenizer.from_pretrained(folder, **NO_CODE)
 
 
 def _sentence_vectors(texts: Sequence[str], longest: int) -> np.ndarray:
     """Return the encoder's sentence vectors, the mean of its last states scaled to length 1: (texts, size)."""
-    if bundled():
-        model, tokenizer = _onnx_encoder()
-        batch = tokenizer(texts, truncation=True, max_length=longest)
-        encoded = [dict(zip(batch, columns, strict=True)) for columns in zip(*batch.values(), strict=True)]
-        states = run_padded(encoded, lambda inputs: model.states(**inputs), CPU_BATCH, model.workers)
-        means = np.stack([text_states.mean(axis=0) for text_states in states])
-        return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
-    import torch
-
-    model, tokenizer = _encoder()
-    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    rows: list = [None] * len(texts)
-    for start in range(0, len(order), _BATCH):
-        places = order[start : start + _BATCH]
-        batch = tokenizer(
-            [texts[i] for i in places], padding=True, truncation=True, max_length=longest, return_tensors="pt"
-        )
-        with torch.inference_mode():
-            states = model(**batch).last_hidden_state
-        mask = batch["attention_mask"][..., None]
-        means = torch.nn.functional.normalize((states * mask).sum(1) / mask.sum(1), dim=-1).numpy()
-        for i, row in zip(places, means, strict=True):
-            rows[i] = row
-    return np.stack(rows)
+    model, tokenizer = _encoder(BUNDLED if bundled() else base_encoder())
+    batch = tokenizer(texts, truncation=True, max_length=longest)
+    encoded = [dict(zip(batch, columns, strict=True)) for columns in zip(*batch.values(), strict=True)]
+    states = run_padded(encoded, lambda inputs: model.states(**inputs), CPU_BATCH, model.workers)
+    means = np.stack([text_states.mean(axis=0) for text_states in states])
+    return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
 
 
 def cosines(predictions: Sequence[str], references: Sequence[str], longest: int = _LONGEST) -> np.ndarray:
@@ -192,11 +167,7 @@ def _from_callable(function: Callable, kwargs: Mapping) -> Base:
         try:
             return function(predictions, references, **kwargs)
         except (TypeError, AttributeError) as error:
-            raise ValueError(
-                f"base {name}: {type(error).__name__}: {error}; a base gets two equally long lists of strings and "
-                "returns a list with one number per pair; make one of a function of two strings with "
-                "base=lambda predictions, references: [f(p, r) for p, r in zip(predictions, references)]"
-            ) from error
+            raise ValueError(f"base {name}: {type(error).__name__}: {error}; {FORM}") from error
 
     return Base(name, {"base": name, **{key: _name_of(setting) for key, setting in kwargs.items()}}, pairs)
 
@@ -277,11 +248,9 @@ def base_function(base: str | Callable, base_kwargs: Mapping | None = None) -> B
     if base == "meteor":
         return Base("'meteor'", {"base": "meteor", "meteor": "1.5-en-norm"}, _meteor(_meteor_command()))
     if not settings:
-        if not bundled():
-            try:
-                require_extra("torch", "torch", "transformers")
-            except ImportError as error:
-                raise ImportError(f'base: "{base}": {error}', name=error.name) from error
+        if not (bundled() or find_spec("onnxruntime")):
+            message = "onnxruntime is not installed; run pip install genqa-metrics"
+            raise ImportError(f'base: "{base}": {message}', name="onnxruntime")
         digest = BUNDLED_SHA256 if bundled() else ENCODERS[BASE_MODEL].sha256
         encoder = f"{BASE_MODEL.split('/')[1]}@{digest[:12]}"
         pairs = cosines if base == "cosine" else _same_question

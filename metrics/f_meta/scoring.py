@@ -10,7 +10,7 @@ from math import fsum
 import numpy as np
 
 from ..core.reading import the_first
-from .bases import Base
+from .bases import FORM, Base
 
 NAMES = ("f_meta_precision", "f_meta_recall", "f_meta", "f_meta_conventional")
 NAMED = 5  # references that a sentence names
@@ -19,11 +19,6 @@ COUNTS = ("f_meta_covered", "f_meta_relevant", "asked", "references", "repeats")
 
 def _checked_scores(base: Base, scores: object, predictions: list[str], references: list) -> np.ndarray:
     """Return the scores of a base as an array of finite floats, one per pair."""
-    advice = (
-        "a base gets two equally long lists, all predictions and all references, and returns a list with one number "
-        "per pair; make one of a function of two strings with "
-        "base=lambda predictions, references: [f(p, r) for p, r in zip(predictions, references)]"
-    )
     expected = f"base {base.name}: expected a list of {len(predictions)} numbers, got"
     try:
         array = np.asarray(scores)
@@ -31,9 +26,9 @@ def _checked_scores(base: Base, scores: object, predictions: list[str], referenc
             raise TypeError
         array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{expected} {scores!r:.60}; {advice}") from error
+        raise ValueError(f"{expected} {scores!r:.60}; {FORM}") from error
     if array.shape != (len(predictions),):
-        raise ValueError(f"{expected} an array of shape {array.shape}; {advice}")
+        raise ValueError(f"{expected} an array of shape {array.shape}; {FORM}")
     if not np.isfinite(array).all():
         i = int(np.flatnonzero(~np.isfinite(array))[0])
         raise ValueError(

@@ -134,7 +134,7 @@ def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = N
         model = token_classifier(folder, head)
         model.load_state_dict(load_file(folder / WEIGHTS[1]))
     tokenizer = load_tokenizer(folder, source)
-    check_vocabulary(model, tokenizer, folder)
+    check_vocabulary(folder, tokenizer.get_vocab(), model.get_input_embeddings().num_embeddings)
     check_row("keyphrase predictor", folder, lambda: _output(model.eval(), tokenizer))
     return model, tokenizer
 
@@ -269,6 +269,6 @@ def _load_encoder(folder: Path) -> tuple:
     with quiet():
         embedder = whole_model(AutoModel, folder, NEW_HEAD).eval()
         tokenizer = load_tokenizer(folder, folder)
-    check_vocabulary(embedder, tokenizer, folder)
+    check_vocabulary(folder, tokenizer.get_vocab(), embedder.get_input_embeddings().num_embeddings)
     check_row("encoder", folder, lambda: _output(embedder, tokenizer))
     return embedder, tokenizer

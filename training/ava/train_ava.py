@@ -76,7 +76,7 @@ class Arguments:
     dropout: float | None = option("dropout of the encoder; default its own", None)
     max_length: int | None = option("word pieces of a pair of segments; default those of --start, else 256", None)
     marks: str | None = option(
-        "shared, asked or valued: what token types say of words, see the README; default that of --start", None
+        "valued: token types say what words texts share, see the README; default that of --start", None
     )
     shuffled_batches: bool = option(
         "batches of similar length in a random order, the same in every epoch; group_by_length takes "
