@@ -15,8 +15,7 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import causal_judge as cj
 from genqa_metrics.core import checkpoints
 from genqa_metrics.core.gguf_file import token_ids
-from genqa_metrics.core.packs import packed, tree_mask
-from genqa_metrics.core.prompt_engine import WORDS
+from genqa_metrics.core.prompt_engine import WORDS, packed, tree_mask
 from safetensors.torch import load_file, save_file
 
 from tests.factories.cases import with_cases

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checkpoints import CheckpointError, read_json
+from ..core.scorer import check_setting, is_number
 
 CALIBRATION_FILE = "calibration.json"  # the name by which it is found beside a checkpoint
 MEASURED_FILE = "measured.json"
@@ -93,8 +94,7 @@ class Calibration:
 
 
 def _check_number(name: str, number: object, low: float, high: float) -> None:
-    if isinstance(number, bool) or not isinstance(number, int | float) or not low <= number <= high:
-        raise ValueError(f"{name}: expected a number from {low:,g} to {high:,.12g}, got {number!r:.40}")
+    check_setting(name, is_number(number, low, high), f"a number from {low:,g} to {high:,.12g}", number)
 
 
 def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:
@@ -150,7 +150,7 @@ def read_calibration(path: str | os.PathLike) -> Calibration:
         numbers = [content[name] for name in ("slope", "intercept", "threshold")]
         judge = {str(name): str(fact) for name, fact in content["judge"].items()}
         for number in numbers:
-            if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= 1e4:
+            if not is_number(number, -1e4, 1e4):
                 raise ValueError(f"expected slope, intercept and threshold as numbers, got {number!r:.40}")
         if not numbers[0] > 0 or not 0 <= numbers[2] <= 1:
             raise ValueError("expected a slope above 0 and a threshold from 0 to 1")

@@ -12,8 +12,7 @@ import numpy as np
 
 from .gguf_file import MODULES, GgufFile, token_ids
 from .inference import budgeted, report_done
-from .packs import Pack, packed, tree_mask
-from .prompt_engine import PromptEngine, head_of
+from .prompt_engine import Pack, PromptEngine, head_of, packed, tree_mask
 
 PROMPT_VERSION = 1
 END = "\nVerdict:"
@@ -113,7 +112,7 @@ def pack_logits(model, packs: Sequence[Pack]):
         columns = [torch.from_numpy(getattr(pack, name)) for pack in packs]
         return torch.nn.utils.rnn.pad_sequence(columns, batch_first=True, padding_value=padding).to(model.device)
 
-    mask = tree_mask(padded("parts", -1), padded("branches", -1))
+    mask = tree_mask(padded("groups", -1), padded("branches", -1))
     additive = torch.zeros(mask.shape, dtype=model.dtype, device=model.device)
     additive = additive.masked_fill_(~mask, torch.finfo(model.dtype).min)[:, None]
     tokens = {"input_ids": padded("tokens", 0), "position_ids": padded("positions", 0)}

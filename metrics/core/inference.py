@@ -28,16 +28,23 @@ def cores() -> int:
 
 
 @lru_cache(1)
-def run_in_forked_children() -> None:
+def _run_in_forked_children() -> None:
     """Let a model run in forked processes, which lack the threads of torch's pool and would wait for them forever."""
-
-    def one_thread():
-        torch = sys.modules.get("torch")
-        if torch is not None:
-            torch.set_num_threads(1)
+    import torch
 
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=one_thread)
+        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+
+def run_on(device: str, dtype: str, *models) -> None:
+    """Let models of torch run on a device in a floating-point type; warn where the processor only emulates it."""
+    import torch
+
+    _run_in_forked_children()
+    if device == "cpu" and dtype != "float32" and is_emulated(dtype):
+        warn_caller(f"dtype: this processor only emulates {dtype}, slower than float32; use dtype='float32'")
+    for model in models:
+        model.to(device, getattr(torch, dtype))
 
 
 def check_fork(device: str, process: int) -> None:
@@ -120,13 +127,14 @@ def checked_encoder(kind: str, configuration: str, has_peers: bool) -> None:
 TOLERANCES = {"bfloat16": 0.02, "float16": 0.002}
 
 
-def dtype_facts(dtype: str) -> dict[str, str]:
-    """Return the facts about a floating-point type for a signature: its name, and how exact scores are.
+def engine_facts(backend: str, dtype: str) -> dict[str, str]:
+    """Return the facts about what runs an encoder for a signature, and how exact scores are.
 
-    >>> dtype_facts("float32"), dtype_facts("bfloat16")
-    ({'dtype': 'float32'}, {'dtype': 'bfloat16', 'tolerance': '0.02'})
+    >>> engine_facts("onnx", "float32"), engine_facts("torch", "bfloat16")
+    ({'engine': 'onnx', 'dtype': 'float32'}, {'dtype': 'bfloat16', 'tolerance': '0.02'})
     """
-    return {"dtype": dtype} | ({"tolerance": f"{TOLERANCES[dtype]:g}"} if dtype in TOLERANCES else {})
+    facts = {"engine": "onnx", "dtype": dtype} if backend == "onnx" else {"dtype": dtype}
+    return facts | ({"tolerance": f"{TOLERANCES[dtype]:g}"} if dtype in TOLERANCES else {})
 
 
 def is_emulated(dtype: str) -> bool:
@@ -135,12 +143,6 @@ def is_emulated(dtype: str) -> bool:
 
     asked = {"bfloat16": "_is_mkldnn_bf16_supported", "float16": "_is_mkldnn_fp16_supported"}[dtype]
     return not (torch.backends.mkldnn.is_available() and getattr(torch.ops.mkldnn, asked)())
-
-
-def warn_if_emulated(dtype: str, device: str) -> None:
-    """Warn about a floating-point type that is only emulated on a device."""
-    if device == "cpu" and dtype != "float32" and is_emulated(dtype):
-        warn_caller(f"dtype: this processor only emulates {dtype}, slower than float32; use dtype='float32'")
 
 
 BACKENDS = ("torch", "onnx")

@@ -44,13 +44,11 @@ from .inference import (
     checked_device,
     checked_dtype,
     checked_encoder,
-    dtype_facts,
-    has_gpu,
+    engine_facts,
     padded,
     results_of,
-    run_in_forked_children,
+    run_on,
     tensors,
-    warn_if_emulated,
 )
 from .kept_logits import KeptLogits
 from .onnx_backend import OnnxEncoder, onnx_encoder
@@ -387,60 +385,49 @@ def load_judge_of(
     """Return the judge of a checkpoint, loaded now if `ready`, else on first use; once a process and set of files."""
     folder = checkpoint_folder(checkpoint, revision)
     settings = read_settings(folder)
-    in_engine = settings["configuration"] == PROMPT and runs_in_engine(folder, backend, device, dtype)
-    default = default_backend(folder, base_model)
-    backend = "onnx" if in_engine else checked_backend(backend, device, dtype, default)
-    if backend == "onnx" and not in_engine:
-        check_onnx_support(settings["configuration"], folder)
-        source, device = onnx_source(folder, base_model), "cpu"
-    else:
-        source = encoder_source(folder, base_model)
-        device = "cpu" if in_engine else None if device is None else checked_device(device)
+    configuration = settings["configuration"]
+    backend = judge_backend(folder, configuration, backend, device, dtype, base_model)
+    is_encoder = backend == "onnx" and configuration != PROMPT
+    source = (onnx_source if is_encoder else encoder_source)(folder, base_model)
+    device = "cpu" if backend == "onnx" else None if device is None else checked_device(device)
     digest, dtype = signature_digest(folder, source), checked_dtype(dtype)
-    facts = {"checkpoint": short_digest(folder), "files": digest.rpartition("-")[2]}
-    facts["configuration"] = settings["configuration"]
-    if in_engine:
+    facts = {"checkpoint": short_digest(folder), "files": digest.rpartition("-")[2], "configuration": configuration}
+    if configuration == PROMPT and backend == "onnx":
         facts["backend"] = f"onnx-{graphs_digest(folder)[:12]}"
     else:
-        facts |= ({"engine": "onnx"} if backend == "onnx" else {}) | dtype_facts(dtype)
-    if settings["configuration"] == PROMPT:
+        facts |= engine_facts(backend, dtype)
+    if configuration == PROMPT:
         facts |= {"prompt": str(PROMPT_VERSION), "window": str(WINDOW)}
 
     def load() -> tuple[object, object]:
         with _LOADING:
-            where = device or checked_device(None)
-            return _loaded(folder, source, digest, tuple(settings.items()), where, dtype, backend)
+            return _loaded(
+                folder, source, digest, tuple(settings.items()), device or checked_device(None), dtype, backend
+            )
 
     judge = LoadedJudge(load=load, folder=folder, facts=facts, **settings)
     return judge.ready() if ready else judge
 
 
-def runs_in_engine(folder: Path, backend: str | None, device: str | None, dtype: object) -> bool:
-    """Return whether a judge of prompts runs in ONNX Runtime: on a CPU, if nothing is asked for that torch alone has.
-
-    `backend` "onnx" insists on it.
-    """
-    if backend not in (None, "onnx") or (backend is None and (dtype is not None or device not in (None, "cpu"))):
-        return False
-    has_graphs = any(folder.glob(GRAPHS))
-    if backend == "onnx":
-        checked_backend(backend, device, dtype)
-        if not has_graphs:
-            raise ValueError(f"backend: {folder} has no graphs for 'onnx'; leave it out, or write them again")
-        return True
-    return has_graphs and find_spec("onnxruntime") is not None and (device == "cpu" or not has_gpu())
+def judge_backend(folder: Path, configuration: str, backend: object, device: object, dtype: object, base_model) -> str:
+    """Return the backend of a judge: "onnx" for prompts, unless something is asked for that torch alone has."""
+    has_graphs = configuration == PROMPT and any(folder.glob(GRAPHS))
+    if configuration == PROMPT:
+        default = "onnx" if has_graphs and dtype is None and find_spec("onnxruntime") else "torch"
+    else:
+        default = default_backend(folder, base_model)
+    backend = checked_backend(backend, device, dtype, default)
+    if backend == "onnx" and configuration == PROMPT and not has_graphs:
+        raise ValueError(f"backend: {folder} has no graphs for 'onnx'; leave it out, or write them again")
+    if backend == "onnx" and configuration != PROMPT and len(CONFIGURATIONS.get(configuration, ())) != 1:
+        why = "backend 'onnx' runs those that read one pair of texts; take backend 'torch'"
+        raise ValueError(f"checkpoint: {folder} is a judge of configuration {configuration}; {why}")
+    return backend
 
 
 def short_digest(folder: Path) -> str:
     """Return the name of a judge in signatures: the start of the digests of its weights and settings."""
     return f"{checkpoint_digest(folder)[:12]}-{file_digest(folder / SETTINGS_FILE)[:8]}"
-
-
-def check_onnx_support(configuration: str, folder: Path) -> None:
-    """Raise a ValueError if the backend "onnx" cannot run a judge: a linear one, or one of several pairs of texts."""
-    if len(CONFIGURATIONS.get(configuration, ())) != 1:
-        why = "backend 'onnx' runs those that read one pair of texts; take backend 'torch'"
-        raise ValueError(f"checkpoint: {folder} is a judge of configuration {configuration}; {why}")
 
 
 @lru_cache(maxsize=4)
@@ -455,16 +442,12 @@ def _loaded(
     elif backend == "onnx":
         model, tokenizer = onnx_encoder(folder, source, "first")
     else:
-        run_in_forked_children()
         with one_error(folder), quiet():
             model, tokenizer = load_model(
                 folder, options["configuration"], options["marks"], source, dtype, options["layers"]
             )
         if tokenizer is not None:
-            import torch
-
-            warn_if_emulated(dtype, device)
-            model.to(device, getattr(torch, dtype))
+            run_on(device, dtype, model)
     shared = options["configuration"] in (LINEAR, PROMPT)  # whose tokenizer, if any, stores no settings
     loaded = model, tokenizer if shared else ThreadTokenizer(tokenizer)
     judge = LoadedJudge(load=lambda: loaded, folder=folder, facts={}, **options)

@@ -153,7 +153,7 @@ class OnnxEncoder:
 
     def __init__(self, weights: dict[str, np.ndarray], config: Mapping, head: str | None, layers: int | None = None):
         """Take what `encoder_weights` returns; `layers` are those that are read, None for all."""
-        self._head = head
+        self.head = head  # "first", "tokens" or None, see `encoder_weights`
         self._head_arrays = {
             name: array for name, array in weights.items() if name.startswith(("pooler.", "classifier."))
         }
@@ -196,7 +196,7 @@ class OnnxEncoder:
     def __call__(self, **inputs: np.ndarray) -> np.ndarray:
         """Return the logits of padded inputs, see `inference.padded`: of rows, or of every token."""
         states = self.states(**inputs)
-        if self._head == "first":
+        if self.head == "first":
             states = np.tanh(self._dense(states[:, 0], "pooler.dense"))
         if "classifier.0.weight" in self._head_arrays:
             return self._dense(np.tanh(self._dense(states, "classifier.0")), "classifier.2")

@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -22,13 +23,66 @@ import numpy as np
 from .checkpoints import WEIGHTS, check_onnx, file_digest, load_numbers, read_json
 from .gguf_file import MODULES, GgufFile, token_ids
 from .inference import cores
-from .packs import Pack, tree_mask
 
 GRAPHS = "graph_*.onnx"  # files of a checkpoint, named after their first layer
 LAYERS = 4  # of a graph
 WORDS = (" yes", " no")  # of the verdict, where no head was trained
 HIDDEN = -1e9  # added to the score of a token that may not be read
 HEAD = "base_model.model.score.weight"
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A sequence of prompts: a text that several share stands once; by a mask like a tree each reads only its own."""
+
+    tokens: np.ndarray  # (length,) token ids
+    positions: np.ndarray  # (length,) position of each token in its own prompt
+    groups: np.ndarray  # (length,) number of the shared text that a token belongs to
+    branches: np.ndarray  # (length,) number of the judged text that a token belongs to, 0 for a shared one
+    ends: np.ndarray  # (rows,) index of the last token of each judged text
+    rows: np.ndarray  # (rows,) numbers of the rows, in the order of `ends`
+
+
+def packed(prompts: Sequence[tuple[Sequence[int], Sequence[Sequence[int]], Sequence[int]]], budget: int) -> list[Pack]:
+    """Return packs of at most `budget` tokens, or of one text, from (shared text, judged texts, their rows)."""
+    packs, current, size = [], [], 0
+    for shared, texts, rows in prompts:
+        position = 0
+        while position < len(texts):
+            if current and size + len(shared) + len(texts[position]) > budget:
+                packs.append(_pack(current))
+                current, size = [], 0
+            taken, size = position, size + len(shared)
+            while taken < len(texts) and (taken == position or size + len(texts[taken]) <= budget):
+                size += len(texts[taken])
+                taken += 1
+            current.append((shared, texts[position:taken], rows[position:taken]))
+            position = taken
+    if current:
+        packs.append(_pack(current))
+    return packs
+
+
+def _pack(prompts) -> Pack:
+    columns, ends, numbers = [], [], []
+    for group, (shared, texts, rows) in enumerate(prompts):
+        columns += [(token, position, group, 0) for position, token in enumerate(shared)]
+        for text, row in zip(texts, rows, strict=True):
+            numbers.append(row)
+            columns += [(token, position, group, len(numbers)) for position, token in enumerate(text, len(shared))]
+            ends.append(len(columns) - 1)
+    return Pack(*np.array(columns, dtype=np.int64).T.copy(), *np.array([ends, numbers], dtype=np.int64))
+
+
+def tree_mask(groups, branches):
+    """Return (packs, length, length) booleans, True where a token (second axis) reads another (third axis).
+
+    `groups` and `branches` are arrays or torch tensors of (packs, length).
+    """
+    same_group = groups[:, :, None] == groups[:, None, :]
+    visible = (branches[:, None, :] == 0) | (branches[:, :, None] == branches[:, None, :])
+    both = same_group & visible
+    return both.tril() if hasattr(both, "tril") else np.tril(both)
 
 
 def initializers(file: GgufFile, adapter: dict[str, np.ndarray], scale: float, layer: int) -> Iterator[tuple]:
@@ -128,7 +182,7 @@ class PromptEngine:
         vectors = self.file.array("token_embd.weight", tokens)[inverse]
         frequencies = self._base ** (-np.arange(0, self._size, 2) / self._size)
         angles = np.tile(pack.positions[:, None] * frequencies, 2).astype(np.float32)
-        mask = np.where(tree_mask(pack.parts[None], pack.branches[None])[0], 0, HIDDEN).astype(np.float32)
+        mask = np.where(tree_mask(pack.groups[None], pack.branches[None])[0], 0, HIDDEN).astype(np.float32)
         return {"vectors": vectors, "cosines": np.cos(angles), "sines": np.sin(angles), "mask": mask}
 
     def _logits(self, pack: Pack) -> np.ndarray:

@@ -6,17 +6,16 @@ from fractions import Fraction
 
 # --- words of numbers and units ----------------------------------------------------------------------------------
 
-SMALL_NUMBERS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-NUMBER_WORDS = dict(zip([*SMALL_NUMBERS, *TENS], [*range(20), *range(20, 100, 10)], strict=True))
+NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
+    )
+} | {word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
 SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 NUMBER_WORD = "|".join(sorted([*NUMBER_WORDS, *SCALES], key=len, reverse=True))  # pattern
-SCALE_LETTERS = {"m": 10**6, "b": 10**9}  # also metres, so a second reading
-MORE_SCALES = SCALES | {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "k": 10**3, "mn": 10**6}
-MORE_SCALES |= {"mln": 10**6, "mio": 10**6, "bn": 10**9, "tn": 10**12, "lakh": 10**5, "crore": 10**7, "dozen": 12}
+_SCALE_LETTERS = {"k": 10**3, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9}
 # kind: size in the smallest unit of the kind, words; _ is a blank
 _UNITS = """
 seconds: 0.001 ms msec millisecond milliseconds, 1 s sec secs second seconds, 60 min mins minute minutes
@@ -144,7 +143,7 @@ def quantities(text: str) -> list[NumberInText]:
         if match["scale"]:
             number *= SCALES[match["scale"].lower()]
         elif letter and match["money"]:
-            number *= SCALE_LETTERS.get(letter) or MORE_SCALES[letter]
+            number *= _SCALE_LETTERS[letter]
         elif letter == "m" and kind is None:
             kind, size, end = "metres", 1, match.end("letter")
         elif letter:

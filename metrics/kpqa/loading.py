@@ -32,11 +32,11 @@ from ..core.inference import (
     checked_backend,
     checked_device,
     checked_dtype,
-    dtype_facts,
-    run_in_forked_children,
-    warn_if_emulated,
+    engine_facts,
+    run_on,
+    tensors,
 )
-from ..core.onnx_backend import onnx_encoder
+from ..core.onnx_backend import OnnxEncoder, onnx_encoder
 from ..core.scorer import is_whole, quiet, whole
 
 SETTINGS_FILE = "kpqa_config.json"
@@ -135,17 +135,19 @@ def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = N
         model.load_state_dict(load_file(folder / WEIGHTS[1]))
     tokenizer = load_tokenizer(folder, source)
     check_vocabulary(folder, tokenizer.get_vocab(), model.get_input_embeddings().num_embeddings)
-    check_row("keyphrase predictor", folder, lambda: _output(model.eval(), tokenizer))
-    return model, tokenizer
+    return model.eval(), tokenizer
 
 
-def _output(model, tokenizer):
-    """Return the model's output for a known row."""
+def _output(model, tokenizer, *texts: str) -> np.ndarray:
+    """Return the output of a model for a row of texts."""
+    row = {name: np.array(numbers) for name, numbers in tokenizer(*([text] for text in texts)).items()}
+    if isinstance(model, OnnxEncoder):
+        return model(**row) if model.head else model.states(**row)
     import torch
 
     with torch.inference_mode():
-        output = model(**tokenizer(*KNOWN_ROW, return_tensors="pt"))
-    return output.logits if hasattr(output, "logits") else output.last_hidden_state
+        output = model(**tensors(row))
+    return (output.logits if hasattr(output, "logits") else output.last_hidden_state).numpy()
 
 
 @dataclass(frozen=True)
@@ -181,21 +183,18 @@ def load_models(
     backend = checked_backend(backend, device, dtype, default_backend(folder, base_model, embedding_model))
     layer = 0 if embedding_layer is None else embedding_layer
     dtype, settings = checked_dtype(dtype), checked_settings(folder)
-    if backend == "onnx":
-        source, device = onnx_source(folder, base_model), "cpu"
-        embedding_folder = BUNDLED if embedding_model is None and bundled() else _encoder_folder(embedding_model)
-    else:
-        source, device = encoder_source(folder, base_model), checked_device(device)
-        embedding_folder = _encoder_folder(embedding_model)
+    source = (onnx_source if backend == "onnx" else encoder_source)(folder, base_model)
+    device = "cpu" if backend == "onnx" else checked_device(device)
+    embedding_folder = _encoder_folder(embedding_model, backend)
     digest = signature_digest(folder, source)
     with _LOADING:
         return _loaded(folder, source, embedding_folder, digest, device, dtype, layer, backend, settings)
 
 
-def _encoder_folder(embedding_model: str | os.PathLike | None) -> Path:
+def _encoder_folder(embedding_model: str | os.PathLike | None, backend: str) -> Path:
     """Return the folder of the encoder that BERTScore compares with, None for the base encoder."""
     if embedding_model is None:
-        return base_encoder()
+        return BUNDLED if backend == "onnx" and bundled() else base_encoder()
     folder, tried = Path(embedding_model), []
     if not folder.is_dir():
         folder = hub_folder(str(embedding_model), None, is_checkpoint, tried)
@@ -217,44 +216,23 @@ def _loaded(
     layer: int,
     backend: str,
     settings: PredictorSettings,
-):
+) -> Models:
     with one_error(f"{folder} (or the encoder in {embedding_folder})"):
-        load = _onnx_models if backend == "onnx" else _torch_models
-        predictor, tokenizer, embedder, embedding_tokenizer = load(folder, source, embedding_folder, layer)
+        if backend == "onnx":
+            _check_layer(layer, encoder_config(embedding_folder)["num_hidden_layers"])
+            predictor, tokenizer = onnx_encoder(folder, source, "tokens")
+            embedder, embedding_tokenizer = onnx_encoder(embedding_folder, embedding_folder, None, layer)
+        else:
+            predictor, tokenizer = load_token_classifier(folder, source)
+            embedder, embedding_tokenizer = _load_encoder(embedding_folder, layer)
+        check_row("keyphrase predictor", folder, lambda: _output(predictor, tokenizer, *KNOWN_ROW))
+        check_row("encoder", embedding_folder, lambda: _output(embedder, embedding_tokenizer, KNOWN_ROW[0]))
     if backend == "torch":
-        import torch
-
-        run_in_forked_children()
-        warn_if_emulated(dtype, device)
-        for model in (predictor, embedder):
-            model.to(device, getattr(torch, dtype))
+        run_on(device, dtype, predictor, embedder)
     facts = {"checkpoint": digest, "embedding": signature_digest(embedding_folder), "layer": str(layer)}
-    facts |= ({"engine": "onnx"} if backend == "onnx" else {}) | dtype_facts(dtype)
+    facts |= engine_facts(backend, dtype) | settings.facts()
     tokenizers = ThreadTokenizer(tokenizer), ThreadTokenizer(embedding_tokenizer)
-    return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, facts | settings.facts(), settings)
-
-
-def _onnx_models(folder: Path, source: Path, embedding_folder: Path, layer: int) -> tuple:
-    """Return the predictor, its tokenizer, and both of the encoder that BERTScore compares with."""
-    predictor, tokenizer = onnx_encoder(folder, source, "tokens")
-    row = {name: np.array(numbers) for name, numbers in tokenizer(*([text] for text in KNOWN_ROW)).items()}
-    check_row("keyphrase predictor", folder, lambda: predictor(**row))
-    _check_layer(layer, encoder_config(embedding_folder)["num_hidden_layers"])
-    embedder, embedding_tokenizer = onnx_encoder(embedding_folder, embedding_folder, None, layer)
-    row = {name: np.array(numbers) for name, numbers in embedding_tokenizer([KNOWN_ROW[0]]).items()}
-    check_row("encoder", embedding_folder, lambda: embedder.states(**row))
-    return predictor, tokenizer, embedder, embedding_tokenizer
-
-
-def _torch_models(folder: Path, source: Path, embedding_folder: Path, layer: int) -> tuple:
-    """Return the predictor, its tokenizer, and both of the encoder that BERTScore compares with."""
-    predictor, tokenizer = load_token_classifier(folder, source)
-    embedder, embedding_tokenizer = _load_encoder(embedding_folder)
-    _check_layer(layer, embedder.config.num_hidden_layers)
-    blocks = getattr(getattr(embedder, "encoder", None), "layer", None)
-    if blocks is not None:  # those above the one that is compared
-        del blocks[max(1, layer) :]
-    return predictor, tokenizer, embedder, embedding_tokenizer
+    return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, facts, settings)
 
 
 def _check_layer(layer: object, layers: int) -> None:
@@ -262,13 +240,15 @@ def _check_layer(layer: object, layers: int) -> None:
         raise CheckpointError(f"embedding_layer: expected a whole number from 0 to {layers}, got {layer!r}")
 
 
-def _load_encoder(folder: Path) -> tuple:
-    """Return the encoder that BERTScore compares with, and its tokenizer."""
+def _load_encoder(folder: Path, layer: int) -> tuple:
+    """Return the encoder that BERTScore compares with, without layers above the compared one, and its tokenizer."""
     from transformers import AutoModel
 
     with quiet():
         embedder = whole_model(AutoModel, folder, NEW_HEAD).eval()
         tokenizer = load_tokenizer(folder, folder)
     check_vocabulary(folder, tokenizer.get_vocab(), embedder.get_input_embeddings().num_embeddings)
-    check_row("encoder", folder, lambda: _output(embedder, tokenizer))
+    _check_layer(layer, embedder.config.num_hidden_layers)
+    if (blocks := getattr(getattr(embedder, "encoder", None), "layer", None)) is not None:
+        del blocks[max(1, layer) :]
     return embedder, tokenizer

@@ -22,8 +22,7 @@ import numpy as np
 from genqa_metrics.core.causal_judge import answer_prompt
 from genqa_metrics.core.checkpoints import file_digest, read_json
 from genqa_metrics.core.judge_model import SETTINGS_FILE
-from genqa_metrics.core.packs import Pack, packed
-from genqa_metrics.core.prompt_engine import PromptEngine
+from genqa_metrics.core.prompt_engine import Pack, PromptEngine, packed
 
 from training.ava import triples
 from training.ava.train_large import claim_prompts, groups, write_checkpoint

@@ -12,7 +12,7 @@ from genqa_metrics.core.causal_judge import END, answer_prompt, claim_prompt, pa
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, SMALL_CAUSAL_MODEL, file_digest
 from genqa_metrics.core.gguf_file import token_ids
 from genqa_metrics.core.judge_model import SETTINGS_FILE, read_settings
-from genqa_metrics.core.packs import packed
+from genqa_metrics.core.prompt_engine import packed
 
 from training.ava import mixture, triples
 from training.common import json_rows, named_file, option, prepared, weighted
