@@ -24,7 +24,6 @@ Args:
     tokenizer (str or function): "word" (default), "13a" (sacrebleu's), or a function from a text to a list of tokens.
     reference_recall (str): "all" (default) pools the n-grams of all references of a row, as the paper does; "best"
         counts only the reference with the highest recall, for references that are alternatives of each other.
-    stop_words_orders (str): "all" (default) leaves stop words out of all n-grams; "unigrams" of the unigrams only.
     effective_order (bool): True (default) leaves out orders of which a corpus has no n-gram, such as the bigrams of
         one-word answers; False gives 0 then, as the paper's formula does (also with `settings="paper"` of `load`).
     grid (bool): add "aev_grid", the table over alpha = 0, 0.1 .. 1 and N = 1 .. 4. Default False.

@@ -19,7 +19,6 @@ from .stop_words import STOP_WORDS
 
 GRID_ALPHAS = tuple(i / 10 for i in range(11))
 GRID_ORDERS = (1, 2, 3, 4)
-STOP_MARK = "\0"
 STRONG = 0.5  # a length penalty below it says more about a score than the n-grams do
 COUNTS = 2  # column of the statistics where the n-gram counts begin
 
@@ -58,7 +57,6 @@ class Settings:
     stemmer: str | None = "porter"  # "porter" (Porter 1980) or None
     tokenizer: str | Callable[[str], list[str]] = "word"  # "13a", sacrebleu's, keeps case and punctuation
     reference_recall: str = "all"  # "all" pools references, as R(n); "best": that of highest recall
-    stop_words_orders: str = "all"  # "unigrams" as section 4.1 says in passing; lengths count unigrams
     effective_order: bool = True  # without the orders of which a corpus has no n-gram; False gives 0 then
 
     def __post_init__(self):
@@ -79,7 +77,6 @@ class Settings:
             ("tokenizer", callable(tokenizer) or tokenizer in ("word", "13a"), "'word', '13a' or a function"),
             ("reference_recall", self.reference_recall in ("all", "best"), "'all' or 'best'"),
             ("effective_order", isinstance(self.effective_order, bool), "True or False"),
-            ("stop_words_orders", self.stop_words_orders in ("all", "unigrams"), "'all' or 'unigrams'"),
         ):
             check_setting(name, is_good, expected, getattr(self, name))
 
@@ -91,7 +88,7 @@ class Settings:
             stop_words = "own-" + hashlib.sha256(" ".join(sorted(stop_words)).encode()).hexdigest()[:8]
         if callable(tokenizer):
             tokenizer = getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
-        facts = {
+        return {
             "alpha": f"{self.alpha:g}",
             "order": str(self.max_order),
             "brevity": f"{self.brevity:g}",
@@ -103,7 +100,6 @@ class Settings:
             "recall": self.reference_recall,
             "orders": "effective" if self.effective_order else "all",
         }
-        return facts | ({} if self.stop_words_orders == "all" else {"stop_orders": self.stop_words_orders})
 
 
 def _is_above_0(setting: object) -> bool:
@@ -111,12 +107,11 @@ def _is_above_0(setting: object) -> bool:
 
 
 class _Terms(dict):
-    """Cache from word to stem, or None for a stop word; marked ones keep their stem, behind STOP_MARK."""
+    """Cache from word to stem, or None for a stop word."""
 
     max_words = 2**18
 
-    def __init__(self, stop_words: Collection[str], stemmer: str | None, marked: bool):
-        self.marked = marked
+    def __init__(self, stop_words: Collection[str], stemmer: str | None):
         self.stop_words = frozenset(
             word.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for word in stop_words
         )
@@ -125,19 +120,17 @@ class _Terms(dict):
     def __missing__(self, word: str) -> str | None:
         lower = word.lower()
         base = lower.removesuffix("'s")
-        stop_word = lower in self.stop_words or base in self.stop_words
         if len(self) >= self.max_words:
             self.clear()
-        term = STOP_MARK * stop_word + (self.stemmer.stem(base) if self.stemmer else word)
-        self[word] = None if stop_word and not self.marked else term
+        is_stop_word = lower in self.stop_words or base in self.stop_words
+        self[word] = None if is_stop_word else self.stemmer.stem(base) if self.stemmer else word
         return self[word]
 
 
 def terms_function(settings: Settings) -> Callable[[str], list[str]]:
     """Return the function from a text to its terms: tokens without stop words, stemmed (S(C, 1) in the paper).
 
-    Stop words are looked up in lower case and before stemming; a possessive "'s" is cut off first. With
-    `stop_words_orders="unigrams"` they are kept, behind STOP_MARK.
+    Stop words are looked up in lower case and before stemming; a possessive "'s" is cut off first.
 
     >>> terms_function(Settings())("There are seven steps involved in Fisher's test")
     ['seven', 'step', 'involv', 'fisher', 'test']
@@ -148,29 +141,23 @@ def terms_function(settings: Settings) -> Callable[[str], list[str]]:
     stop_words = STOP_WORDS.get(settings.stop_words) if isinstance(settings.stop_words, str) else settings.stop_words
     if not stop_words and not settings.stemmer:
         return tokenize
-    cache = _Terms(stop_words or (), settings.stemmer, settings.stop_words_orders == "unigrams")
+    cache = _Terms(stop_words or (), settings.stemmer)
     return lambda text: [term for word in tokenize(text) if (term := cache[word])]
 
 
 def row_statistics(
-    candidate: Sequence[str], references: Sequence[Sequence[str]], orders: int, best: bool, marked: bool = False
+    candidate: Sequence[str], references: Sequence[Sequence[str]], orders: int, best: bool
 ) -> list[int]:
     """Return candidate length, reference length, and per order matches and n-grams of candidate and of references.
 
     The closest reference in length counts, the shorter of two; matches of the candidate are clipped. With `best` the
-    recall side is the reference with the highest recall, of the shortest n-grams on which they differ. With `marked`
-    terms behind STOP_MARK are no unigrams.
+    recall side is the reference with the highest recall, of the shortest n-grams on which they differ.
     """
-    unigrams = [candidate, *references]
-    if marked:
-        unigrams = [[term for term in terms if not term.startswith(STOP_MARK)] for terms in unigrams]
-    length, *lengths = map(len, unigrams)
+    length, *lengths = map(len, (candidate, *references))
     closest = min(lengths, key=lambda other: (abs(other - length), other))
     matches, totals, precision = [], [], []
     for order in range(1, orders + 1):
-        mine, *theirs = (
-            counted_ngrams(terms, order) for terms in (unigrams if order == 1 else (candidate, *references))
-        )
+        mine, *theirs = (counted_ngrams(terms, order) for terms in (candidate, *references))
         matches.append([len(mine & other) for other in theirs])
         totals.append([len(other) for other in theirs])
         precision_match = matches[-1][0] if len(theirs) == 1 else len(mine & set().union(*theirs))
@@ -204,13 +191,12 @@ def statistics(
 ) -> np.ndarray:
     """Return rows x (2 + 4 orders) integers, see `row_statistics`; `read` are the `readers`, which keep stems."""
     read, orders, rows = read or readers(settings), orders or settings.max_order, []
-    best, marked = settings.reference_recall == "best", settings.stop_words_orders == "unigrams"
     for prediction, texts in zip(predictions, references, strict=True):
         for terms in read:
-            reference_terms = [terms(text) for text in texts]
-            if all(any(term[:1] != STOP_MARK for term in words) for words in reference_terms):
+            reference_terms = list(map(terms, texts))
+            if all(reference_terms):
                 break
-        rows.append(row_statistics(terms(prediction), reference_terms, orders, best, marked))
+        rows.append(row_statistics(terms(prediction), reference_terms, orders, settings.reference_recall == "best"))
     return np.array(rows, dtype=np.int64).reshape(len(rows), COUNTS + 4 * orders)
 
 

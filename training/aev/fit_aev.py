@@ -38,7 +38,6 @@ class Arguments:
     exclude_system: list[str] = option("systems that are left out", [])
     references: str = option("'first' (one, as in the paper), 'pooled' (all), or 'best' (of alternatives)", "pooled")
     stop_words: str = option("'english', 'smart' or 'none'", "english")
-    stop_words_orders: str = option("'all', or 'unigrams': longer n-grams have stop words", "all")
     stemmer: str = option("'porter' or 'none'", "porter")
     tokenizer: str = option("'word' or '13a' (sacrebleu's)", "word")
     brevity: float = option("B of the brevity penalty", 1.0)
@@ -179,7 +178,6 @@ def fit(arguments: Arguments) -> dict:
     settings = Settings(
         reference_recall="best" if arguments.references == "best" else "all",
         stop_words=None if arguments.stop_words == "none" else arguments.stop_words,
-        stop_words_orders=arguments.stop_words_orders,
         stemmer=None if arguments.stemmer == "none" else arguments.stemmer,
         tokenizer=arguments.tokenizer,
         brevity=arguments.brevity,
