@@ -10,10 +10,9 @@ import pytest
 import torch
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.core import checkpoints, encoder_weights, inference, judge_model
+from genqa_metrics.core import checkpoints, encoders, inference, judge_model
 from genqa_metrics.core import scorer as core_scorer
-from genqa_metrics.core.encoder_weights import BUNDLED, read_tensors
-from genqa_metrics.core.onnx_backend import OnnxTokenizer
+from genqa_metrics.core.encoders import BUNDLED, OnnxTokenizer, read_tensors
 from genqa_metrics.f_meta import bases
 from genqa_metrics.kpqa import loading as kpqa_loading
 from genqa_metrics.kpqa.encoding import Encoder
@@ -145,7 +144,7 @@ def test_a_forked_process_runs_a_loaded_judge(marked_judge):
 
 def test_the_bundled_encoder_is_made_by_one_function(tmp_path):
     """Again, with the digest in the code; a damaged one is refused."""
-    assert write_encoder(checkpoints.base_encoder(), tmp_path / "encoder") == encoder_weights.BUNDLED_SHA256
+    assert write_encoder(checkpoints.base_encoder(), tmp_path / "encoder") == encoders.BUNDLED_SHA256
     source = checkpoints.base_encoder() / "model.safetensors"
     found, expected = read_tensors(BUNDLED / "model.safetensors"), read_tensors(source)
     assert set(found) == set(expected)
@@ -156,7 +155,7 @@ def test_the_bundled_encoder_is_made_by_one_function(tmp_path):
 def test_a_damaged_encoder_is_refused(tmp_path, monkeypatch):
     folder = shutil.copytree(BUNDLED, tmp_path / "encoder")
     (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-1] + b"x")
-    monkeypatch.setattr(encoder_weights, "BUNDLED", folder)
+    monkeypatch.setattr(encoders, "BUNDLED", folder)
     with pytest.raises(ValueError, match=r"encoder/model.safetensors: expected the SHA-256 .* install it again"):
         load_judge()
 
@@ -172,7 +171,7 @@ def test_one_core_in_threads_and_all_in_the_main_one(marked_judge, monkeypatch):
     """The results are the same: every batch runs on one core."""
     judge = load_judge(marked_judge, backend="onnx")
     here = Judge(judge, 60).logits(triples(40))
-    monkeypatch.setattr("genqa_metrics.core.onnx_backend.cores", lambda: 3)
+    monkeypatch.setattr("genqa_metrics.core.encoders.cores", lambda: 3)
     assert judge.model.workers == 3
     assert Judge(judge, 60).logits(triples(40)).tolist() == here.tolist()
 
@@ -253,7 +252,7 @@ def test_what_needs_torch_says_how_to_get_it(marked_judge, monkeypatch):
     for settings in ({"device": "cuda"}, {"dtype": "bfloat16"}, {"backend": "torch"}):
         with pytest.raises(ValueError, match=rf"ava: {message}; run pip install 'genqa-metrics\[torch\]'"):
             make_scorer("ava", settings)
-    monkeypatch.setattr(encoder_weights, "find_spec", lambda name: None)
+    monkeypatch.setattr(encoders, "find_spec", lambda name: None)
     assert load_judge(marked_judge).facts["engine"] == "onnx", "a whole BERT runs without torch"
 
 

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from genqa_metrics.core.exact import identical, same_number
+from genqa_metrics.ava.judging import identical, same_number
 from genqa_metrics.core.quantities import quantities
 
 from tests.factories.cases import with_cases

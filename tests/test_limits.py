@@ -9,7 +9,7 @@ import pytest
 from genqa_metrics.core import checkpoints
 from genqa_metrics.core.answers import declines
 from genqa_metrics.core.checkpoints import CheckpointError, adapter_settings, check_row, read_json, token_limit
-from genqa_metrics.core.encoder_weights import encoder_config
+from genqa_metrics.core.encoders import encoder_config
 from genqa_metrics.core.inference import CPU_BATCH, budget_on, budgeted, cores
 from genqa_metrics.core.quantities import equal, quantities, value_of_words
 from genqa_metrics.core.reading import language_counts, language_warnings, passage

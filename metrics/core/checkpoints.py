@@ -587,7 +587,7 @@ def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
 def load_numbers(path: Path, is_packed: bool = False) -> dict[str, np.ndarray]:
     """Return the tensors of a file in safetensors as float32, without torch; refuse numbers that are not finite.
 
-    Those of a packed file, see `encoder_weights.packed`, have their types.
+    Those of a packed file, see `encoders.packed`, have their types.
     """
     from safetensors import SafetensorError, deserialize
 

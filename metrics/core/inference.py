@@ -59,7 +59,7 @@ def check_fork(device: str, process: int) -> None:
 def checked_backend(backend: object, device: str | None = None, dtype: object = None, default: str = "torch") -> str:
     """Return the backend, "onnx" or "torch"; refuse settings that "onnx" does not support, and a missing torch.
 
-    `default` is that of a checkpoint on a CPU, in float32; see `encoder_weights.default_backend`.
+    `default` is that of a checkpoint on a CPU, in float32; see `encoders.default_backend`.
 
     >>> checked_backend(None, "cpu", "float32", "onnx")
     'onnx'

@@ -36,7 +36,7 @@ from .checkpoints import (
     with_adapter,
 )
 from .checkpoints import read_settings as read_checked
-from .encoder_weights import default_backend, onnx_source
+from .encoders import OnnxEncoder, default_backend, onnx_encoder, onnx_source
 from .inference import (
     budget_on,
     budgeted,
@@ -51,7 +51,6 @@ from .inference import (
     tensors,
 )
 from .kept_logits import KeptLogits
-from .onnx_backend import OnnxEncoder, onnx_encoder
 from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
 from .scorer import UNSURE_FROM, UNSURE_TO, is_number, is_whole, one_of, quiet, whole

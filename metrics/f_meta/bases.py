@@ -17,9 +17,8 @@ import numpy as np
 import regex
 
 from ..core.checkpoints import BASE_MODEL, ENCODERS, ThreadTokenizer, base_encoder
-from ..core.encoder_weights import BUNDLED, BUNDLED_SHA256, bundled
+from ..core.encoders import BUNDLED, BUNDLED_SHA256, bundled, onnx_encoder
 from ..core.inference import CPU_BATCH, run_padded
-from ..core.onnx_backend import onnx_encoder
 from .overlap import BETA, MAX_ORDER, bleu, rouge, words
 
 BUILT_IN = ("same_question", "rouge", "bleu", "meteor", "cosine")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.checkpoints import token_limit
+from ..core.encoders import OnnxEncoder
 from ..core.inference import budget_on, run_padded, tensors
-from ..core.onnx_backend import OnnxEncoder
 from ..core.quantities import NUMBER_WORDS
 from .scoring import UNKNOWN, Tokens
 

@@ -27,7 +27,15 @@ from ..core.checkpoints import (
     whole_model,
     with_adapter,
 )
-from ..core.encoder_weights import BUNDLED, bundled, default_backend, encoder_config, onnx_source
+from ..core.encoders import (
+    BUNDLED,
+    OnnxEncoder,
+    bundled,
+    default_backend,
+    encoder_config,
+    onnx_encoder,
+    onnx_source,
+)
 from ..core.inference import (
     checked_backend,
     checked_device,
@@ -36,7 +44,6 @@ from ..core.inference import (
     run_on,
     tensors,
 )
-from ..core.onnx_backend import OnnxEncoder, onnx_encoder
 from ..core.scorer import is_whole, quiet, whole
 
 SETTINGS_FILE = "kpqa_config.json"

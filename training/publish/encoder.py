@@ -1,7 +1,7 @@
 """Write the bundled encoder: `python -m training.publish.encoder`.
 
 It is all-MiniLM-L6-v2 with ten bits a weight, 29 MB in place of 91, in `metrics/core/encoder`. Put the digest that is
-printed into `metrics/core/encoder_weights.py`.
+printed into `metrics/core/encoders.py`.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.core.checkpoints import WEIGHTS, base_encoder, file_digest
-from genqa_metrics.core.encoder_weights import BLOCK, BUNDLED, packed
+from genqa_metrics.core.encoders import BLOCK, BUNDLED, packed
 
 FILES = ("config.json", "tokenizer.json", "tokenizer_config.json")
 COPIES = "embeddings.position_ids"  # numbers that count up
