@@ -55,8 +55,8 @@ def test_packs_hold_every_row_once_and_share_what_is_shared():
     assert packs[0].positions.tolist() == [0, 1, 2, 3, 3, 4, 3]  # each text follows the shared part
     assert packs[0].ends.tolist() == [3, 5, 6]
     assert np.concatenate([pack.rows for pack in packs]).tolist() == [0, 1, 2, 3]
-    parts, branches = (torch.from_numpy(getattr(packs[0], name))[None] for name in ("parts", "branches"))
-    seen = tree_mask(parts, branches)[0]
+    groups, branches = (torch.from_numpy(getattr(packs[0], name))[None] for name in ("groups", "branches"))
+    seen = tree_mask(groups, branches)[0]
     assert seen[5].tolist() == [True, True, True, False, True, True, False]  # its own text, not its neighbours
     assert seen[2].tolist() == [True, True, True, False, False, False, False]
     packs = packed([([1] * 5, [[2] * 9, [3]], [0, 1]), ([4], [[5]], [2])], budget=8)
