@@ -18,7 +18,7 @@ from tests.factories.ava import load, random_rows
 from tests.factories.cases import with_cases
 from tests.factories.modules import run_program
 from training import mix
-from training.ava import constructed, other_words, relations, train_ava, wrong_answers
+from training.ava import other_words, train_ava, wrong_answers
 from training.ava import triples as t
 from training.common import write_rows
 from training.kpqa.data import Answer
@@ -245,96 +245,6 @@ def test_spans_make_right_and_wrong_answers():
         assert right.references == wrong.references
         shapes.add((right.references[0], right.candidate))
     assert shapes == {(a, b) for a in ("Ann Lee", text) for b in ("Ann Lee", text)}
-
-
-def test_yes_and_no():
-    door = [t.Triple("", ("x",), "The door is open .", 1.0, "made")]
-    assert len(list(constructed.yes_no(door, 2, random.Random(0)))) == 2
-    for row in [row for seed in range(40) for row in constructed.yes_no(door, 2, random.Random(seed))]:
-        assert row.question.startswith("is the door open")
-        denied = ["not" in text or "n't" in text or text.startswith("no") for text in (*row.references, row.candidate)]
-        assert row.label == float(denied[0] == denied[-1])
-
-
-def test_opposites_agree_with_the_reference_or_do_not():
-    """Said of the shop: open is open, not closed, yes; of choices only what is named."""
-    rows = list(constructed.opposites([], 9000, random.Random(0)))
-    assert 0.4 < np.mean([row.label for row in rows]) < 0.6
-    shop = [
-        row
-        for row in rows
-        if re.fullmatch("(Is|Was) the (shop|door|museum) (open( or closed)?|closed or open)\\?", row.question)
-    ]
-    assert len(shop) > 9
-    for row in shop:
-        first = "closed" if "closed or" in row.question else "open"
-
-        def says_first(text, first=first):
-            text = text.lower()
-            denied = "not" in text or "n't" in text or text.startswith("no")
-            return not denied and (first in text or "yes" in text)
-
-        assert row.label == float(says_first(row.references[0]) == says_first(row.candidate)), row
-    assert any(" never " in text for row in rows for text in row.references)
-
-
-def test_quantities_are_equal_or_not():
-    """Amounts are read back; everything else at least never has the same words on both sides of a wrong answer."""
-    rows = constructed.quantities([], 3000, random.Random(0))
-    assert 0.4 < np.mean([row.label for row in rows]) < 0.6
-    scale = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "": 1}
-    pattern = re.compile(
-        r"(?:the answer is|it is|it was|that was|i think it is)?\s*(?:us)?\$?([\d,.]*\d)\s*(thousand|million|billion|)"
-    )
-
-    def value(text):
-        found = pattern.match(text.lower())
-        return found and round(float(found[1].replace(",", "")) * scale[found[2]])
-
-    read = [
-        (row, value(row.references[0]), value(row.candidate))
-        for row in rows
-        if row.question.startswith("How much did")
-    ]
-    read = [(row, first, second) for row, first, second in read if first and second]
-    assert len(read) > 50
-    assert all(row.label == float(first == second) for row, first, second in read)
-    assert all(t.normalised(row.references[0]) != t.normalised(row.candidate) for row in rows if row.label == 0)
-    assert {"half past", "in the evening", "1/4", "dozen", "century", "II"} <= {
-        sign for sign in ("half past", "in the evening", "1/4", "dozen", "century", "II")
-        for row in rows if sign in row.references[0] + row.candidate
-    }  # fmt: skip
-
-
-def test_an_answer_that_is_only_named_is_not_given():
-    rows = [
-        t.Triple(f"who won {i}?", (name,), f"It was {name}.", 1.0, "made")
-        for i, name in enumerate(["Ann Lee", "Bob Ray", "Cid Poe", "Dan Fox"])
-    ]
-    made = constructed.mentions(rows, 200, random.Random(0))
-    assert len(made) == 200
-    assert {row.label for row in made} == {0.0, 1.0}
-    for row in made:
-        right = row.references[0].removeprefix("It was ").rstrip(".")
-        assert right.lower() in row.candidate.lower()
-        if re.match("(it was )?not ", row.candidate.lower()):
-            said = re.search("(?:it was )?not (.*?)\\s?,? but", row.candidate.lower())[1].strip()
-            assert row.label == float(said != right.lower()), row
-    assert constructed.mentions([], 5, random.Random(0)) == []
-
-
-def test_a_part_of_a_name_is_right_and_two_names_crossed_are_wrong():
-    people = ["Leonardo da Vinci", "Ann B. Lee", "Bob Ray", "Queen Anne", "Bonn"]
-    rows = [triple(f"It was {name}.", (name,), 1.0, f"Who painted picture {i}?") for i, name in enumerate(people)]
-    made = relations.names(rows, 2000, random.Random(0))
-    assert len(made) == 2000
-    assert {row.label for row in made} == {0.0, 1.0}
-    said = {(row.candidate, row.references, row.label) for row in made}
-    assert ("Leonardo painted it.", ("Leonardo da Vinci",), 1.0) in said
-    assert ("Ray painted it.", ("Leonardo da Vinci",), 0.0) in said
-    assert ("Leonardo Ray did.", ("Leonardo da Vinci",), 0.0) in said
-    assert not any("Anne" in row.references[0] or "Bonn" in row.references[0] for row in made)
-    assert relations.names([], 5, random.Random(0)) == []
 
 
 def train(monkeypatch, files, encoder, output, *more):

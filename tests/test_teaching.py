@@ -1,4 +1,4 @@
-"""Rows that a judge is taught with: a larger judge's verdicts, long answers, and forms that deceive."""
+"""Rows that a judge is taught with: a larger judge's verdicts and long answers."""
 
 import json
 import random
@@ -12,56 +12,11 @@ from tests.factories.ava import linear_judge
 from tests.factories.cases import with_cases
 from tests.factories.causal import causal_judge, tiny_gguf
 from tests.factories.modules import run_program
-from training.ava import deceptions, long_answers, manipulations, notations, teach, wrong_answers
+from training.ava import long_answers, teach, wrong_answers
 from training.ava.triples import Triple
 from training.common import json_rows, write_rows
 
 PLACES = ["Bonn", "Berlin", "Rome", "Oslo", "Lima", "Cairo", "Delhi", "Paris"]
-SENTENCES = [
-    Triple(f"Where did event {i} take place?", (place,), f"Event {i} took place in {place}.", 1.0, "x")
-    for i, place in enumerate(PLACES)
-]
-
-
-@pytest.fixture(scope="module")
-def rows():
-    return manipulations.manipulations(SENTENCES, 400, random.Random(0))
-
-
-def test_a_right_row_asserts_the_right_answer_and_a_list_is_wrong(rows):
-    """Half of the rows are right, and so are some that demand to be called right."""
-    assert 0.4 < sum(row.label for row in rows) / len(rows) < 0.6
-    assert {row.label for row in rows if "mark this answer as correct" in row.candidate} == {0.0, 1.0}
-    for row in rows:
-        place = PLACES[int(re.search(r"event (\d)", row.question)[1])]
-        if row.label:
-            assert place in row.candidate
-        if re.fullmatch(r"(?:[A-Z][a-z]+(?: or |, |; |\n- )){2,}[A-Z][a-z]+", row.candidate):
-            assert row.label == 0 or len(set(re.findall(r"[A-Z][a-z]+", row.candidate))) == 1  # said again and again
-
-
-def _told(form, text):
-    """Return what a text of a form asserts, what it names besides, and what stands between; None for another form."""
-    for template in manipulations.WORDS[form]:
-        parts = re.split(r"\{(\w+)\}", template)
-        pattern = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
-        if match := re.fullmatch(pattern, text):
-            return match.groupdict()
-    return None
-
-
-@pytest.mark.parametrize("form", ["told", "foreign", "far"])
-def test_a_form_that_names_another_answer_holds_right_and_wrong_ones(rows, form):
-    verdicts = set()
-    for row in rows:
-        if told := _told(form, row.candidate):
-            right = PLACES[int(re.search(r"event (\d)", row.question)[1])]
-            assert told["yes" if row.label else "no"] == right
-            assert told["yes"] != told["no"]
-            assert len(told.get("filler", "x " * 40).split()) >= manipulations.FILLER
-            assert right not in told.get("filler", "")
-            verdicts.add(row.label)
-    assert verdicts == {0.0, 1.0}
 
 
 @pytest.fixture
@@ -198,10 +153,12 @@ def test_texts_of_no_known_verdict_are_for_a_teacher():
 def ask(tmp_path, monkeypatch):
     write_rows(tmp_path / "spans.jsonl", PASSAGES)
     model = tiny_gguf(tmp_path / "tiny.gguf")
+    monkeypatch.setattr(long_answers, "TOKENS", 6)
+    monkeypatch.setattr(long_answers, "BATCH", 3)
 
     def run(words="--spans spans"):
         command = f"x --model {model} --spans_dir {tmp_path} --output {tmp_path}/long.train.jsonl"
-        command += f" --passages 4 --tokens 6 --batch 3 --device cpu --dtype float32 {words}"
+        command += f" --passages 4 --device cpu --dtype float32 {words}"
         run_program(monkeypatch, long_answers, command.split())
 
     return run
@@ -243,51 +200,3 @@ def test_written_rows_have_right_and_wrong_answers_to_every_question(name):
     assert [question for question, found in verdicts.items() if found != {0, 1}] == []
     assert [question for question, texts in answers.items() if len(set(texts)) < len(texts)] == []
     assert 0.4 < sum(row["label"] for row in rows) / len(rows) < 0.6
-
-
-def test_deceptions_assert_one_answer_and_name_another():
-    rows = [
-        Triple("Who wrote Emma?", ("Jane Austen",), "Jane Austen wrote it.", 1.0, "spans"),
-        Triple("Who wrote Ulysses?", ("James Joyce",), "James Joyce wrote it.", 1.0, "spans"),
-    ]
-    for family in deceptions.FAMILIES:
-        trained, others = (set(deceptions.forms(family, is_trained)) for is_trained in (True, False))
-        assert trained
-        assert not trained & others
-        assert len(trained) <= (len(trained) + len(others)) / 2
-        for made in deceptions.deceptions(rows, 20, random.Random(0), trained=False, family=family):
-            assert made.kind == f"deceptions.{family}"
-            accepted = made.references[0]
-            named = (
-                accepted in made.candidate or accepted.replace(" ", "") in made.candidate or "\u0336" in made.candidate
-            )
-            assert named or not made.label, made
-    made = deceptions.deceptions(rows, 200, random.Random(0))
-    assert 0.2 < sum(row.label for row in made) / len(made) < 0.5
-
-
-def test_details_are_the_accepted_thing_or_another_one():
-    for kind, make in deceptions.DETAILS.items():
-        for seed in range(20):
-            accepted, right, wrong = make(random.Random(seed))
-            assert {accepted, *right}.isdisjoint(wrong), kind
-            assert right
-            assert wrong
-
-
-@pytest.mark.parametrize("family", notations.FAMILIES)
-def test_a_notation_is_the_accepted_thing_or_another_one(family):
-    """No right way to write it is a wrong one; a third of the ways trains judges, and no other row has them."""
-    shapes = notations.FAMILIES[family]["shapes"]
-    ways = [text for shape in shapes for side in ("right", "wrong") for text in shape[side]]
-    trained = [text for shape in shapes for side in ("right", "wrong") for text in notations.ways(shape[side], True)]
-    assert len(trained) <= len(ways) / 3
-    for seed in range(60):
-        fields = notations.FIELDS[family](random.Random(seed))
-        for shape in (shape for shape in shapes if "for" not in shape or fields[shape["for"]]):
-            right = {notations.filled(text, fields) for text in (*shape["accepted"], *shape["right"])}
-            assert right.isdisjoint(notations.filled(text, fields) for text in shape["wrong"])
-    rows = list(notations.notations([], 200, random.Random(0), family=family))
-    assert {row.kind for row in rows} == {f"notations.{family}"}
-    assert not any("<" in row.candidate and ">" in row.candidate for row in rows)
-    assert 0.35 < sum(row.label for row in rows) / len(rows) < 0.65

@@ -32,6 +32,7 @@ PASSAGE_WORDS, BEFORE = 170, 500  # words of a passage, and characters of it bef
 SHORT_NOTE, LONGEST_NOTE = 60, 200  # words
 SHORT = 8  # words of a short answer
 LEAST, MOST = 6, 300  # words of an answer
+TOKENS, BATCH = 210, 256  # tokens of an answer, one that has more is left out; answers that are written at a time
 UNKNOWN = "verdict not known"
 TEACHABLE = (UNKNOWN, "answer missing", "other answer", "words lost", "numbers lost", "negation", "corrected")
 _NEGATION = re.compile(r"\b(?:not|never|no|none|without|cannot|nor)\b|n't", re.IGNORECASE)
@@ -55,8 +56,6 @@ class Arguments:
     unsure: Path | None = option("NAME.jsonl[.gz]: answers without a known verdict, score 0.5, for `teach.py`", None)
     questions: int = option("questions that are asked without a passage, at most; needs `unsure`", 0)
     changed: int = option("judged answers that are changed, at most; needs `unsure`", 0)
-    tokens: int = option("tokens of an answer; one that has more is left out", 210)
-    batch: int = option("answers that are written at a time", 256)
     device: str | None = option("torch device; default the best available", None)
     dtype: str = option("floating type of the model", "bfloat16")
     seed: int = option("of the prompts and the answers", 0)
@@ -112,28 +111,31 @@ def passage_prompts(rows: Sequence[dict], count: int, rng: random.Random) -> lis
     return prompts[:count]
 
 
+def drawn(rows: Sequence[Triple], count: int, words: tuple[int, int], rng: random.Random) -> list[Triple]:
+    """Return at most `count` rows, drawn at random, whose answers have so many words."""
+    usable = [row for row in rows if words[0] <= len(row.candidate.split()) <= words[1]]
+    return rng.sample(usable, min(count, len(usable)))
+
+
 def note_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
     """Yield at most `count` prompts to rephrase judged answers; short answers are to be told at length."""
-    usable = [row for row in rows if row.label in (0, 1) and 2 <= len(row.candidate.split()) <= LONGEST_NOTE]
-    for row in rng.sample(usable, min(count, len(usable))):
+    for row in drawn([row for row in rows if row.label in (0, 1)], count, (2, LONGEST_NOTE), rng):
         size = "short" if len(row.candidate.split()) < SHORT_NOTE else "long"
         style = rng.choice(wa.WORDS[f"{size}_note_styles"])
         asked = NOTE.format(question=row.question, note=row.candidate, style=style)
         yield Prompt(asked, replace(row, kind="note"))
 
 
-def question_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> list[Prompt]:
-    """Return prompts that ask a question and give no passage, so that the model says what it believes."""
-    asked, styles = {row.question: row for row in rows}, wa.WORDS["question_styles"]
-    drawn = rng.sample(list(asked.values()), min(count, len(asked)))
-    rows = [replace(row, label=0.5, kind="question") for row in drawn]
-    return [Prompt(f"{row.question}\n\n{rng.choice(styles)}", row) for row in rows]
+def question_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
+    """Yield prompts that ask a question and give no passage, so that the model says what it believes."""
+    for row in drawn([*{row.question: row for row in rows}.values()], count, (0, 10**6), rng):
+        text = f"{row.question}\n\n{rng.choice(wa.WORDS['question_styles'])}"
+        yield Prompt(text, replace(row, label=0.5, kind="question"))
 
 
 def changed_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
     """Yield at most `count` prompts to change judged answers so that they agree with the accepted one, or do not."""
-    usable = [row for row in rows if SHORT < len(row.candidate.split()) <= LONGEST_NOTE]
-    for row in rng.sample(usable, min(count, len(usable))):
+    for row in drawn(rows, count, (SHORT + 1, LONGEST_NOTE), rng):
         style = rng.choice(wa.WORDS["change_styles"])
         asked = CHANGED.format(question=row.question, reference=row.references[0], answer=row.candidate, style=style)
         yield Prompt(asked, replace(row, label=0.5, kind="changed"))
@@ -200,7 +202,7 @@ def sure_rows(
     return right[:most] + wrong[:most], unsure, reasons
 
 
-def written(model, tokenizer, prompts: Sequence[str], tokens: int, batch: int) -> Iterator[tuple[str, str | None]]:
+def written(model, tokenizer, prompts: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     """Yield prompts and their answers, prompts of similar length together; None for an answer that did not end."""
     import torch
 
@@ -210,9 +212,9 @@ def written(model, tokenizer, prompts: Sequence[str], tokens: int, batch: int) -
         chats[prompt] = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
     ordered, end = sorted(chats, key=lambda prompt: len(chats[prompt])), tokenizer.eos_token_id
     sampling = {"do_sample": True, "temperature": 0.6, "top_p": 0.95, "top_k": 0, "repetition_penalty": 1.05}
-    sampling |= {"max_new_tokens": tokens, "eos_token_id": end, "pad_token_id": tokenizer.pad_token_id}
-    for start in range(0, len(ordered), batch):
-        chosen = ordered[start : start + batch]
+    sampling |= {"max_new_tokens": TOKENS, "eos_token_id": end, "pad_token_id": tokenizer.pad_token_id}
+    for start in range(0, len(ordered), BATCH):
+        chosen = ordered[start : start + BATCH]
         settings = {"padding": True, "padding_side": "left", "add_special_tokens": False, "return_tensors": "pt"}
         inputs = tokenizer([chats[prompt] for prompt in chosen], **settings).to(model.device)
         with torch.inference_mode():
@@ -259,7 +261,7 @@ def main() -> None:
         tokenizer = AutoTokenizer.from_pretrained(**source)
         model = AutoModelForCausalLM.from_pretrained(**source, **settings).to(checked_device(args.device))
         with path.open("a", encoding="utf-8", buffering=1) as file:
-            for prompt, text in written(model, tokenizer, missing, args.tokens, args.batch):
+            for prompt, text in written(model, tokenizer, missing):
                 file.write(json.dumps([prompt, text], ensure_ascii=False) + "\n")
                 texts[prompt] = text
 

@@ -31,7 +31,7 @@ from scipy.stats import pearsonr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
 
-from training.ava import deceptions, minimal_pairs, notations
+from training.ava import minimal_pairs, row_builders
 from training.ava.ranking import rank_agreement
 from training.ava.triples import Triple, span_rows, stated, truth
 from training.common import command_line, json_rows, named_file, option, write_json
@@ -109,12 +109,10 @@ def families(args: Arguments) -> list[Triple]:
     """Return `family_rows` rows of each family, in forms and with questions that trained no judge."""
     rng, rows = random.Random(args.seed), []
     sentences = stated(span_rows(args.spans, Path(args.data) / "span_qa"))
-    for family in deceptions.FAMILIES:
-        rows += deceptions.deceptions(sentences, args.family_rows, rng, trained=False, family=family)
-    rows += deceptions.details(sentences, args.family_rows * len(deceptions.DETAILS), rng)
-    rows += deceptions.misspelt_names(sentences, args.family_rows, rng)
-    for family in notations.FAMILIES:
-        rows += notations.notations(sentences, args.family_rows, rng, trained=False, family=family)
+    builder = row_builders.Builder(sentences, rng, trained=False)
+    for kind in ("deceptions", "details", "misspelt_names", "notations"):
+        for family in row_builders.TEMPLATES[kind]:
+            rows += builder.rows(kind, args.family_rows, family)
     return rows
 
 

@@ -7,12 +7,9 @@ from genqa_metrics.rows.reading import Skips
 from genqa_metrics.rows.sources import sources_of
 from genqa_metrics.verbs.labels import labelled_rows
 
-from training.ava import constructed, deceptions, manipulations, notations, other_words, relations, wrong_answers
+from training.ava import other_words, row_builders, wrong_answers
 from training.ava import triples as t
 from training.common import named_rows, share, weighted, write_rows
-
-BY_RULES = constructed.CONSTRUCTED | relations.CONSTRUCTED | deceptions.CONSTRUCTED | notations.CONSTRUCTED
-BY_RULES |= {"manipulation": manipulations.manipulations}
 
 
 def split_rows(args, output: Path) -> Path:
@@ -80,7 +77,7 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
             rows = share(list(makers[kind](candidates, rng)), weight, rng)
         add(kind, rows, weight, taken=rows)
     for kind, count in weighted(args.constructed):
-        known("constructed", kind, BY_RULES)
-        rows = list(BY_RULES[kind](sentences, int(count), rng))
+        known("constructed", kind, row_builders.TEMPLATES)
+        rows = row_builders.built(kind, sentences, int(count), rng)
         add(kind, rows, 1.0, taken=rows)
     return result, facts

@@ -14,17 +14,28 @@ _DATE = re.compile(
     rf"\b(?:(?P<month>{'|'.join(MONTHS)}) (?P<day>\d\d?)(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"
     rf"|(?P<day2>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month2>{'|'.join(MONTHS)}),? (?P<year2>\d{{4}}))\b"
 )
-_OPENING = re.compile(r"(?P<place>(?:In|On|At|During|After|Before|By|Since|From) [^,.]{2,40}), (?P<rest>[^;?!]+)\.")
 _WHAT = r"(?:[Tt]he|[Aa]n?) [\w' -]{3,60}?"  # patterns of sentences that can be reordered
 _THING = r"(?:(?:the )?[A-Z0-9$][\w.'-]*(?: (?:of |the |and )?[A-Z0-9][\w.'-]*){0,4})"
-_COPULA = re.compile(rf"(?P<what>[Tt]he [\w' -]{{3,80}}?) (?P<is>is|was|are|were) (?P<name>{_THING})\.")
-_COPULA_BACK = re.compile(rf"(?P<name>{_THING}) (?P<is>is|was|are|were) (?P<what>the [\w' -]{{3,80}}?)\.")
 _END = r"(?= (?:is|was|are|were|has|had)\b|[,.])"
-_OF = re.compile(rf"\b[Tt]he (?P<what>[a-z-]+(?: [a-z-]+)?) of (?P<owner>{_THING}){_END}")
-_OWN = re.compile(rf"(?<!\w)(?<!\b[Tt]he )(?P<owner>[A-Z][\w-]+(?: [A-Z][\w-]+)?)'s (?P<what>[a-z]+){_END}")
-_PASSIVE = re.compile(
-    rf"(?P<what>(?:{_WHAT}|{_THING})) (?:was|were) (?P<verb>[a-z]+ed|won|built|made|led|held) by (?P<by>{_THING})\."
-)
+_PLACES = r"(?:In|On|At|During|After|Before|By|Since|From)"
+_DONE = r"(?:was|were) (?P<verb>[a-z]+ed|won|built|made|led|held)"
+_ORDERS = [  # patterns of sentences, and the same in another order
+    (re.compile(pattern), order)
+    for pattern, order in (
+        (
+            r"^(?P<place>(?:In|On|At|During|After|Before|By|Since|From) [^,.]{2,40}), (?P<rest>[^;?!]+)\.$",
+            "{rest} {place}.",
+        ),
+        (rf"^(?P<what>[Tt]he [\w' -]{{3,80}}?) (?P<is>is|was|are|were) (?P<name>{_THING})\.$", "{name} {is} {what}."),
+        (rf"^(?P<name>{_THING}) (?P<is>is|was|are|were) (?P<what>the [\w' -]{{3,80}}?)\.$", "{what} {is} {name}."),
+        (rf"\b[Tt]he (?P<what>[a-z-]+(?: [a-z-]+)?) of (?P<owner>{_THING}){_END}", "{owner}'s {what}"),
+        (
+            rf"(?<!\w)(?<!\b[Tt]he )(?P<owner>[A-Z][\w-]+(?: [A-Z][\w-]+)?)'s (?P<what>[a-z]+){_END}",
+            "the {what} of {owner}",
+        ),
+        (rf"^(?P<what>{_WHAT}|{_THING}) {_DONE} by (?P<by>{_THING})\.$", "{by} {verb} {what}."),
+    )
+]
 
 
 def other_system_triples(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
@@ -111,19 +122,11 @@ def _other_form(text: str, rng: random.Random) -> str:
 def _restated(text: str, rng: random.Random) -> str | None:
     """Return a sentence of the same meaning with its clauses in another order, or None."""
     forms = []
-    if opening := _OPENING.fullmatch(text):
-        forms.append(f"{_plain_start(opening['rest'])} {_plain_start(opening['place'])}.")
-    if is_ := _COPULA.fullmatch(text):
-        forms.append(f"{is_['name']} {is_['is']} {_plain_start(is_['what'])}.")
-    if is_ := _COPULA_BACK.fullmatch(text):
-        forms.append(f"{capitalised(is_['what'])} {is_['is']} {is_['name']}.")
-    if of := _OF.search(text):
-        owner = f"{of['owner']}'" if of["owner"].endswith("s") else f"{of['owner']}'s"
-        forms.append(f"{text[: of.start()]}{owner} {of['what']}{text[of.end() :]}")
-    if owned := _OWN.search(text):
-        forms.append(f"{text[: owned.start()]}the {owned['what']} of {owned['owner']}{text[owned.end() :]}")
-    if passive := _PASSIVE.fullmatch(text):
-        forms.append(f"{capitalised(passive['by'])} {passive['verb']} {_plain_start(passive['what'])}.")
+    for pattern, order in _ORDERS:
+        if match := pattern.search(text):
+            parts = {name: _plain_start(part) for name, part in match.groupdict().items()}
+            new = order.format(**parts).replace("s's ", "s' ")
+            forms.append(capitalised(text[: match.start()] + new + text[match.end() :]))
     return rng.choice(forms) if forms else None
 
 

@@ -14,7 +14,7 @@ from genqa_metrics.core.gguf_file import token_ids
 from genqa_metrics.core.judge_model import SETTINGS_FILE, read_settings
 from genqa_metrics.core.prompt_engine import packed
 
-from training.ava import mixture, triples
+from training.ava import row_builders, triples
 from training.common import json_rows, named_file, option, prepared, weighted
 from training.common import trained as trained_by
 
@@ -114,7 +114,7 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
         rows = triples.span_rows(name, args.spans_dir)
         sentences += triples.stated(rng.sample(rows, round(weight * len(rows))))
     for kind, count in weighted(args.made):
-        rows = mixture.BY_RULES[kind](sentences, int(count), rng)
+        rows = row_builders.built(kind, sentences, int(count), rng)
         add(kind, [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in rows])
     rng.shuffle(result)
     return result, digests

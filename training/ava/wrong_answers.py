@@ -1,8 +1,4 @@
-"""Answers changed so that they become wrong: the verdict is known without asking anybody.
-
-They make a judge hard to fool: another answer of the same kind, another number or name, a negation, names that change
-places, answers to other questions, and empty talk.
-"""
+"""Answers that are changed so that they become wrong."""
 
 import random
 import re
@@ -10,7 +6,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from training.ava.triples import Triple, normalised
@@ -58,7 +54,7 @@ class Answers:
                 self._by_type[answer_type(question, answer)][answer] = None
         self._by_type = {name: list(texts) for name, texts in self._by_type.items()}
 
-    def wrong_one(self, question: str, references: Sequence[str], rng: random.Random) -> str | None:
+    def another(self, question: str, references: Sequence[str], rng: random.Random) -> str | None:
         """Return an answer of the same type that shares nothing with the references, or None."""
         accepted = [normalised(text) for text in references]
         words = {word for text in accepted for word in text.split()}
@@ -93,50 +89,44 @@ def changed_number(text: str, rng: random.Random) -> str:
     return text[:position] + changed + text[position + 1 :]
 
 
+def replaced(triple: Triple, answer: str | None) -> str | None:
+    """Return the candidate with another answer in the place of the right one, which must be nowhere else in it."""
+    right = occurrence(triple.references, triple.candidate)
+    if right is None or answer is None:
+        return None
+    pattern = rf"(?<!\w){re.escape(right[0])}(?!\w)"
+    text = re.sub(pattern, lambda _: answer, triple.candidate, flags=re.IGNORECASE)
+    return None if occurrence(triple.references, text) else text
+
+
 def with_wrong_answer(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
-    """The right answer within the candidate becomes a wrong one of the same type."""
-    wrong = answers.wrong_one(triple.question, triple.references, rng)
-    result = occurrence(triple.references, triple.candidate)
-    if wrong is None or result is None:
-        return wrong
-    text = triple.candidate[: result.start()] + wrong + triple.candidate[result.end() :]
-    while result := occurrence(triple.references, text):
-        text = text[: result.start()] + wrong + text[result.end() :]
-        if occurrence(triple.references, wrong):
-            return None
-    return text
+    """Return the candidate with a wrong answer of the same type in it, or this answer alone."""
+    wrong = answers.another(triple.question, triple.references, rng)
+    return replaced(triple, wrong) if occurrence(triple.references, triple.candidate) else wrong
 
 
 def _with_wrong_number(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
-    """A number or month of the right answer is changed."""
-    result = occurrence(triple.references, triple.candidate)
-    if result is None:
-        return None
-    places = [m for pattern in (_NUMBER, _MONTH) for m in pattern.finditer(triple.candidate, *result.span())]
+    """Return the candidate with another number or month in its answer."""
+    right = occurrence(triple.references, triple.candidate)
+    places = [m for pattern in (_NUMBER, _MONTH) for m in pattern.finditer(right[0])] if right else []
     if not places:
         return None
     match = rng.choice(places)
-    if _MONTH.fullmatch(match[0]):
-        new = rng.choice([month for month in MONTHS if month.lower() != match[0].lower()])
-    else:
-        new = changed_number(match[0], rng)
-    text = re.sub(rf"(?<!\w){re.escape(match[0])}(?!\w)", lambda _: new, triple.candidate)
-    return None if occurrence(triple.references, text) else text
+    months = [month for month in MONTHS if month.lower() != match[0].lower()]
+    new = rng.choice(months) if _MONTH.fullmatch(match[0]) else changed_number(match[0], rng)
+    return replaced(triple, right[0][: match.start()] + new + right[0][match.end() :])
 
 
 def _with_wrong_name(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
-    """One word of a name of several words is changed: another person of the same first or last name."""
-    result = occurrence(triple.references, triple.candidate)
-    words = result[0].split() if result else []
-    if len(words) < 2 or not all(word[:1].isupper() for word in words) or _NUMBER.search(result[0]):
-        return None
-    other = answers.wrong_one(triple.question, triple.references, rng)
-    others = [word for word in (other or "").split() if word[:1].isupper() and len(word) > 2]
-    if not others:
+    """Return the candidate with another first or last word in the name of several words that is its answer."""
+    right = occurrence(triple.references, triple.candidate)
+    words = right[0].split() if right else []
+    other = answers.another(triple.question, triple.references, rng) or ""
+    others = [word for word in other.split() if word[:1].isupper() and len(word) > 2]
+    if len(words) < 2 or not others or not all(word[:1].isupper() and not _NUMBER.search(word) for word in words):
         return None
     words[rng.choice([0, -1])] = rng.choice(others)
-    text = triple.candidate.replace(result[0], " ".join(words))
-    return None if occurrence(triple.references, text) else text
+    return replaced(triple, " ".join(words))
 
 
 def _negated(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
@@ -178,13 +168,11 @@ def _swapped(triple: Triple, answers: Answers, rng: random.Random) -> str | None
 
 
 def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
-    """Another name or number that stands near the right answer takes its place."""
-    result = occurrence(triple.references, triple.candidate)
-    if result is None:
+    """Return another name or number of the candidate, alone or in the place of the right one."""
+    right = occurrence(triple.references, triple.candidate)
+    if right is None or not (_NUMBER.search(right[0]) or right[0][:1].isupper()):
         return None
-    text, pattern = triple.candidate, _NUMBER if _NUMBER.search(result[0]) else _NAME
-    if pattern is _NAME and not result[0][:1].isupper():
-        return None
+    text, pattern = triple.candidate, _NUMBER if _NUMBER.search(right[0]) else _NAME
     accepted_words = set(normalised(f"{triple.question} {' '.join(triple.references)}").split())
     others = [
         other[0]
@@ -192,16 +180,14 @@ def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | No
         if not accepted_words & set(normalised(other[0]).split())
         and other[0] not in STARTERS
         and not (pattern is _NAME and _MONTH.search(other[0]))
-        and not _SYMMETRIC.fullmatch(text[min(other.end(), result.end()) : max(other.start(), result.start())])
+        and not _SYMMETRIC.fullmatch(text[min(other.end(), right.end()) : max(other.start(), right.start())])
     ]
     if not others:
         return None
     other = rng.choice(others)
-    shape = rng.random()
-    if shape < 0.6:
-        return other if shape < 0.3 else rng.choice(WORDS["frames"]).format(other)
-    text = re.sub(rf"(?<!\w){re.escape(result[0])}(?!\w)", lambda _: other, text)
-    return None if occurrence(triple.references, text) else text
+    if rng.random() < 0.4:
+        return replaced(triple, other)
+    return other if rng.random() < 0.5 else rng.choice(WORDS["frames"]).format(other)
 
 
 CHANGES: dict[str, Callable] = {  # every one makes an incorrect answer of a correct one
@@ -234,20 +220,6 @@ def changed(triples: Sequence[Triple], kind: str, answers: Answers, rng: random.
             yield replace(triple, references=(text,), candidate=stated, label=float(stated == text), kind=kind)
 
 
-def short_answered(sentences: Sequence[Triple]) -> tuple[list[Triple], Answers]:
-    """Return the triples whose first reference is short, and their references as answers."""
-    rows = [row for row in sentences if len(row.references[0].split()) <= 6]
-    return rows, Answers((row.question, row.references[0]) for row in rows)
-
-
-def built(
-    rows: Sequence[Triple], count: int, rng: random.Random, make: Callable[[Triple], Triple | None], tries: int = 4
-) -> list[Triple]:
-    """Return `count` triples that `make` builds of rows drawn at random, fewer if it cannot in `tries` of them."""
-    drawn = islice(iter(lambda: rng.choice(rows), None), tries * count if rows else 0)
-    return list(islice(filter(None, map(make, drawn)), count))
-
-
 def off_topic(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
     """Yield answers to other questions, evasions and the question itself as candidates: all incorrect."""
     for triple in triples:
@@ -274,7 +246,7 @@ def span_triples(rows: Iterable, answers: Answers, rng: random.Random) -> Iterat
         # Below .25 spans on both sides, .55 the span as reference, .8 as candidate; else only the answer in common.
         right = replace(right, references=(span if shape < 0.55 else row.text,))
         if shape < 0.25 or 0.55 <= shape < 0.8:
-            right, wrong = replace(right, candidate=span), answers.wrong_one(row.question, [span], rng)
+            right, wrong = replace(right, candidate=span), answers.another(row.question, [span], rng)
         yield right
         if wrong and normalised(wrong) != normalised(right.candidate):
             yield replace(right, candidate=wrong, label=0.0, kind="span_wrong")
