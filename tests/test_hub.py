@@ -105,19 +105,12 @@ def test_published_spaces_alone_compute_the_same(hub, client, trees, prompt_judg
 
     published = len(hub.requests)
     first = alone(hub, tmp_path / "home", COMPUTE, ROWS)
-    for name, (_, signature) in expected.items():
-        if name in publish.CHECKPOINTS:  # the merged model has a digest of its own
-            digests = {r.name: checkpoints.checkpoint_digest(r.folder)[:12] for r in trees if r.kind == "model"}
-            bundled = checkpoints.checkpoint_digest(publish.CHECKPOINTS[name])[:12]
-            merged = digests[f"ns/{name}-minilm"]
-            expected[name][1] = signature.replace(f"checkpoint:{bundled}", f"checkpoint:{merged}")
     assert_same(first, expected)
     asked = [path for _, path in hub.requests[published:] if path.startswith("/api/models/ns/kpqa-minilm/revision/")]
     assert len(asked) == 1  # not once for load, compute and signature each
     downloads = hub.bodies()
     folders = {"/".join(path.split("/")[:4]) for path in downloads}
     assert {f"/ns/{name}-minilm/resolve" for name in ("ava", "kpqa")} <= folders
-    assert not [d for d in downloads if "/adapter/" in d]
 
     again = alone(hub, tmp_path / "home", COMPUTE, ROWS)
     assert_same(again, expected)

@@ -3,11 +3,11 @@
 import json
 import math
 import re
-import shutil
 
 import genqa_metrics
 import pytest
 from genqa_metrics.ava.calibration import MEASURED_FILE
+from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
@@ -15,11 +15,10 @@ from genqa_metrics.statistics.estimation import LABELS, NOTHING
 from genqa_metrics.statistics.intervals import rogan_gladen
 from genqa_metrics.verbs.judge_errors import UNMEASURED, JudgeErrors, help_of_judge, measured_for
 
-from tests.factories.ava import COUNTS, SETTINGS, measured, random_rows
+from tests.factories.ava import COUNTS, measured, random_rows
 from tests.factories.files import run, save
 from tests.factories.modules import run_program
 from training.common import write_rows
-from training.publish import publish
 from training.studies.accuracy import measure as accuracy_study
 
 
@@ -169,20 +168,9 @@ def test_a_damaged_file_is_named_before_anything_is_judged(judge, rows, change, 
 
 
 def test_the_bundled_judge_was_measured():
-    folder = publish.CHECKPOINTS["ava"]
+    folder = checkpoint_folder("small")
     facts = json.loads((folder / MEASURED_FILE).read_text())
     assert facts["checkpoint"] == short_digest(folder), "run python -m training.studies.accuracy.measure --measured"
-
-
-def test_publishing_takes_it_along_for_the_merged_weights(judge, judges, tmp_path):
-    other = tmp_path / "merged"
-    shutil.copytree(judges(), other)
-    (other / "ava_config.json").write_text(json.dumps(SETTINGS | {"configuration": "a1-r_qt", "slope": 3.0}))
-    accuracy_study.copy_measured(judge, other)
-    assert json.loads((other / MEASURED_FILE).read_text())["checkpoint"] == short_digest(other)
-    (judge / MEASURED_FILE).write_text('{"checkpoint": "of another"}')
-    with pytest.raises(ValueError, match=r"got .*; run python -m training.studies.accuracy.measure --measured first"):
-        accuracy_study.copy_measured(judge, other)
 
 
 def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch, capsys):

@@ -42,8 +42,6 @@ def test_asking(trained, latent):
     if not latent:
         assert all(len(set(texts)) == 1 for texts in repeated)
         assert len(asked[0]) > 1  # the next beams
-    tokens = loaded.ask(["there are seven steps in the house ."], count=3, seed=1, raw=False)
-    assert [ask.readable(question, TEXTS[0]) for question in tokens[0]] == loaded.ask(TEXTS[:1], count=3, seed=1)[0]
     for texts, count, message in (
         (["  "], 1, "texts, row 0: expected a text with words"),
         ("one text", 1, "expected a list of texts, got one"),

@@ -9,9 +9,9 @@ import pytest
 from tests.factories.cases import tables
 from tests.factories.modules import run_program
 from training.ava import ranking
+from training.ava.ranking import Question, questions_of
 from training.common import write_rows
 from training.studies.answer_ranking import rank_systems, rankers
-from training.studies.answer_ranking.candidates import Question, questions_of
 
 ROWS = tables(__name__)["questions"]
 

@@ -135,7 +135,7 @@ def test_rows_are_balanced_and_answer_no_other_question(prompts):
 def test_texts_of_no_known_verdict_are_for_a_teacher():
     said = "It was Ann who won the second race, and that by a minute and a half."
     row = Triple("Who won the second race?", ("Ann",), said, 1.0, "x")
-    prompts = long_answers.question_prompts([row, row], 5, random.Random(0))
+    prompts = [*long_answers.question_prompts([row, row], 5, random.Random(0))]
     assert len(prompts) == 1  # one for a question
     assert row.question in prompts[0].text
     prompts += long_answers.changed_prompts([row], 5, random.Random(0))

@@ -191,9 +191,9 @@ def named_rows(argument: str, name: str, folders: str | Path | Sequence[str] | N
 
 
 def source_rows(
-    argument: str, name: str, folder: str | Path | None, part: str = "split", **options: object
+    argument: str, name: str, folder: str | Path | None, setting: str = "split", **options: object
 ) -> Iterable[dict]:
-    """Return the rows of `local_file`, or of ORG/NAME on the Hub; a colon and a value of `part` may follow."""
+    """Return the rows of `local_file`, or of ORG/NAME on the Hub; a colon and its `setting` may follow."""
     if path := local_file(name, folder):
         return json_rows(path)
     if "/" not in name:
@@ -201,7 +201,7 @@ def source_rows(
     import datasets
 
     repository, _, chosen = name.partition(":")
-    return datasets.load_dataset(repository, **({"split": "train"} | options | ({part: chosen} if chosen else {})))
+    return datasets.load_dataset(repository, **({"split": "train"} | options | ({setting: chosen} if chosen else {})))
 
 
 def around_markers(markdown: str | Path, name: str) -> tuple[str, str]:

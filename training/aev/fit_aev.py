@@ -56,18 +56,18 @@ def command(arguments: Arguments) -> str:
     return shlex.join(words)
 
 
-def outputs_of(values: dict) -> list[dict]:
+def outputs_of(row: dict) -> list[dict]:
     """Return the judged outputs of a row: itself, or one for each prediction where it holds those of all systems.
 
     >>> row = {"references": ["why?"], "predictions": {"a": ["who?"]}, "human": {"a": [{"fluency": 3}]}}
     >>> outputs_of(row)
     [{'system': 'a', 'candidate': 'who?', 'references': ['why?'], 'human': {'fluency': 3}}]
     """
-    predictions, human = values.get("predictions"), values.get("human")
+    predictions, human = row.get("predictions"), row.get("human")
     if not isinstance(predictions, dict) or not isinstance(human, dict):
-        return [values]
+        return [row]
     return [
-        {"system": system, "candidate": text, "references": values.get("references"), "human": judged}
+        {"system": system, "candidate": text, "references": row.get("references"), "human": judged}
         for system, texts in predictions.items()
         for text, judged in zip(texts, human.get(system, ()), strict=True)
     ]
@@ -82,7 +82,7 @@ def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) 
             where = f"{path}, {source.unit} {row.number}"
             if row.problem:
                 raise ValueError(f"{where}: {row.problem}")
-            for output in (judged_output(values, where, aspect) for values in outputs_of(row.values)):
+            for output in (judged_output(judged, where, aspect) for judged in outputs_of(row.values)):
                 if output["human"] is not None and output["unit"] not in excluded:
                     outputs.append(output | {"unit": output["unit"] + f" ({source.stem})" * (len(files) > 1)})
     if (count := len({row["unit"] for row in outputs})) < 3:

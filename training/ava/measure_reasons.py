@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 from genqa_metrics.ava.differences import MOST_CHANGES, SURE, repairs
@@ -38,8 +37,6 @@ class Arguments(Output):
 
     judges: list[str] = option("small, base, large, folders")
     folder: str | None = option("folder of written.dev.jsonl.gz; without it its rows are left out", None)
-    timed: int = option("rows of which the time is taken, 0 for none", 18)
-    verbose: bool = option("print what is said of each row", False)
 
 
 def labelled_rows(folder: str | Path) -> list[dict]:
@@ -50,11 +47,10 @@ def labelled_rows(folder: str | Path) -> list[dict]:
     for places in map(json.loads, (ROWS / "reasons_written_dev.jsonl").read_text(encoding="utf-8").splitlines()):
         row = by_id[places.pop("id")]
         for name, spans in places.items():
-            texts = [
+            row[name] = [
                 (row["references"][span[0]] if len(span) == 3 else row["candidate"])[span[-2] : span[-1]]
                 for span in spans
             ]
-            row[name] = texts
         rows.append(row)
     return rows
 
@@ -133,13 +129,9 @@ def measured(name: str, args: Arguments) -> dict:
         chosen[f"{sure:g}"] = round(sum(f1) / len(f1), 3)
     rows = {"own": halves[1]} | ({"written.dev": labelled_rows(args.folder)} if args.folder else {})
     named = {name: named_differences(scorer, rows[name]) for name in rows}
-    if args.verbose:
-        for row, texts in zip(chain(*rows.values()), chain(*named.values()), strict=True):
-            print(row["id"], row["label"], row["candidate"], {kind: row.get(kind) for kind in KINDS}, "->", texts)
     kinds = {name: counted(rows[name], named[name]) for name in rows}
     rows_named = {name: len(rows[name]) for name in rows}
-    rows_a_second = rates(scorer, halves[1][: args.timed]) if args.timed else {}
-    return {"rows": rows_named, "kinds": kinds, "f1_by_level": chosen, "rows_a_second": rows_a_second}
+    return {"rows": rows_named, "kinds": kinds, "f1_by_level": chosen, "rows_a_second": rates(scorer, halves[1][:18])}
 
 
 def study(args: Arguments) -> dict:
@@ -154,7 +146,7 @@ def table(result: dict) -> str:
     """Return as Markdown how many named texts are right and how many are found, and rows a second of each judge."""
     lines = []
     for judge, results in result["judges"].items():
-        speed = [f"{rate:g}" for rate in results["rows_a_second"].values()] or ["", ""]
+        speed = [f"{rate:g}" for rate in results["rows_a_second"].values()]
         for name, kinds in results["kinds"].items():
             cells = []
             for numbers in kinds.values():

@@ -124,8 +124,8 @@ def _restated(text: str, rng: random.Random) -> str | None:
     forms = []
     for pattern, order in _ORDERS:
         if match := pattern.search(text):
-            parts = {name: _plain_start(part) for name, part in match.groupdict().items()}
-            new = order.format(**parts).replace("s's ", "s' ")
+            phrases = {name: _plain_start(phrase) for name, phrase in match.groupdict().items()}
+            new = order.format(**phrases).replace("s's ", "s' ")
             forms.append(capitalised(text[: match.start()] + new + text[match.end() :]))
     return rng.choice(forms) if forms else None
 

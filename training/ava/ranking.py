@@ -1,15 +1,43 @@
-"""Measures of ranked answers, from human or from judged labels, and how well the two agree over several systems.
+"""Questions with candidate answers, and measures of rankings, from human or from judged labels.
 
 Vu & Moschitti, "AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021, section 6.
 """
 
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
+from training.ava.triples import detokenized
+
 MEASURES = ("p_at_1", "map", "mrr")
 DIGITS = 12  # of measures: sums of the same numbers in another order differ after them, and are ties
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and its candidate answers; `labels` are 1 for correct ones, 0 for others."""
+
+    text: str
+    candidates: tuple[str, ...]
+    labels: tuple[int, ...]
+
+
+def questions_of(rows: Iterable[dict]) -> list[Question]:
+    """Return the questions of an answer-sentence selection corpus; equal answers are one, correct if any is."""
+    grouped = defaultdict(dict)
+    for row in rows:
+        answers, answer = grouped[detokenized(row["question"])], detokenized(row["answer"])
+        answers[answer] = max(int(row["label"]), answers.get(answer, 0))
+    return [Question(text, tuple(answers), tuple(answers.values())) for text, answers in grouped.items()]
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
+    return re.findall(r"\w+", text.lower())
 
 
 def is_usable(labels: Sequence) -> bool:

@@ -56,9 +56,9 @@ def filled(forms: Iterable[str], fields: Mapping) -> list[str]:
     lists = [f"[{', '.join(EXPRESSION.findall(form))}]" for form in forms]
     for form, results in zip(forms, _expression(f"[{', '.join(lists)}]")(fields), strict=True):
         if not any(result is None or isinstance(result, Undefined) for result in results):
-            parts = EXPRESSION.split(form)  # text and expressions by turns
-            parts[1::2] = map(str, results)
-            texts.append("".join(parts))
+            pieces = EXPRESSION.split(form)  # text and expressions by turns
+            pieces[1::2] = map(str, results)
+            texts.append("".join(pieces))
     return texts
 
 
@@ -83,8 +83,8 @@ def person(name: str) -> dict[str, str] | None:
     if not all(word in particles or re.fullmatch(r"[A-Z]\.|[A-Z][a-z][\w'-]+", word) for word in words):
         return None
     start = next((i for i, word in enumerate(words) if word in particles), len(words) - 1)
-    parts = {"first": words[0], "family": " ".join(words[start:]), "name": name}
-    return None if "." in words[0] + words[-1] else parts
+    names = {"first": words[0], "family": " ".join(words[start:]), "name": name}
+    return None if "." in words[0] + words[-1] else names
 
 
 class Builder:
@@ -103,7 +103,7 @@ class Builder:
             "integer": rng.randint,
             "joined": self.joined,
             "short_answers": sorted({row.references[0].rstrip(".") for row in self.answered}),
-            "persons": [parts | {"question": question} for question, parts in persons if parts],
+            "persons": [names | {"question": question} for question, names in persons if names],
             "clauses": [[*map(str.strip, match.groups())] for match in map(CLAUSE.fullmatch, texts) if match],
         }  # fmt: skip
 

@@ -65,7 +65,7 @@ def read_rows(source: str, folder: str | Path | None = None) -> Iterator[dict]:
     (`hotpotqa/hotpot_qa:distractor`). `whole` is true where all of the context is the answer's sentences.
     """
     converters = {"hotpotqa/hotpot_qa": hotpot_row, "microsoft/ms_marco": marco_row}
-    rows = source_rows("sources", source, folder, part="name", streaming=True)
+    rows = source_rows("sources", source, folder, setting="name", streaming=True)
     yield from filter(None, map(converters.get(source.partition(":")[0], dict), rows))
 
 

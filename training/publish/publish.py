@@ -17,12 +17,14 @@ from genqa_metrics.core.scorer import VERSION
 
 from training.common import option, parsed
 from training.publish.assemble import ROOT
-from training.publish.models import write_model
 from training.publish.space import COMPARED, DEMOS, WITH_CHECKPOINT, hub_names, write_site, write_space
 
-CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in WITH_CHECKPOINT}
-LARGER = {  # adapters of larger judges, by repository; they are published as they are
-    hub_names("ava")[size]: ROOT / f"metrics/ava/checkpoint_{size}" for size in ("base", "large")
+CHECKPOINTS = {  # metric -> repository -> folder of the checkpoint, which is published as it is
+    metric: {
+        name: ROOT / "metrics" / metric / ("checkpoint" if size == "small" else f"checkpoint_{size}")
+        for size, name in hub_names(metric).items()
+    }
+    for metric in WITH_CHECKPOINT
 }
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
@@ -78,14 +80,11 @@ def write_folders(args: Arguments) -> list[Repository]:
         repositories.append(Repository(repository, kind, output / f"{kind}s" / repository))
         return repositories[-1]
 
-    for name in args.metrics:
-        if name in CHECKPOINTS:
-            model = added(hub_names(name)["small"], "model")
-            write_model(name, CHECKPOINTS[name], model.name, tag, model.folder)
-    for name, source in LARGER.items() if "ava" in args.metrics else ():
-        folder = added(name, "model").folder
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(source, folder)
+    for metric in args.metrics:
+        for name, source in CHECKPOINTS.get(metric, {}).items():
+            folder = added(name, "model").folder
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(source, folder)
     # the demo of several metrics loads their checkpoints
     for name in [*args.metrics, *DEMOS * (set(COMPARED) <= set(args.metrics))]:
         write_space(name, args.namespace, tag, added(name, "space").folder)

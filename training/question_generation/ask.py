@@ -18,6 +18,7 @@ from training.question_generation.contexts import Examples, checkpoint_folder, t
 
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
 BUNDLED = ("baseline", "diverse")  # without and with a latent variable
+WIDTH = 3  # beams of a search
 MAX_DRAWS = 4  # draws for one wanted question, where the draws repeat questions
 ORDINARY = frozenset(  # words that a sentence begins with and that are no names
     "a about after all although an and another any as at because before both but by despite during each every for "
@@ -78,17 +79,14 @@ class QuestionGenerator:
         count: int = 3,
         seed: int = 0,
         top: int = 1,
-        width: int = 3,
         distinct: bool = True,
-        raw: bool = True,
         no_repeat: int = 3,
     ) -> list[list[str]]:
         """Return `count` questions about every text, of which `config.max_context` words are read.
 
-        A question is drawn from the `top` best of `width` beams, and says no `no_repeat` words in a row twice (0 lets
+        A question is drawn from the `top` best of `WIDTH` beams, and says no `no_repeat` words in a row twice (0 lets
         it, as in the study). `distinct` leaves out repetitions: where there are fewer different questions than wanted,
-        all beams are drawn from, and where those are too few, fewer come back. Texts and questions are as people write
-        them (`raw`), else lower-case tokens with blanks between them.
+        all beams are drawn from, and where those are too few, fewer come back.
         """
         from training.question_generation.decoding import generate
 
@@ -96,25 +94,23 @@ class QuestionGenerator:
             raise ValueError("texts: expected a list of texts, got one; put it into a list")
         if count < 1:
             raise ValueError(f"count: expected at least 1, got {count}")
-        contexts = [treebank(text) if raw else text for text in texts]
+        contexts = [treebank(text) for text in texts]
         for i, text in enumerate(contexts):
             if not text.split():
                 raise ValueError(f"texts, row {i}: expected a text with words, got {texts[i]!r}")
 
         def drawn(places: Sequence[int], top: int) -> list[list[str]]:
             chosen, counts = [contexts[i] for i in places], [count * MAX_DRAWS if distinct else count] * len(places)
-            result = generate(self.model, self.examples, chosen, counts, seed, width, top, no_repeat=no_repeat)
-            return [
-                [readable(q, texts[i]) if raw else q for q in asked] for i, asked in zip(places, result, strict=True)
-            ]
+            result = generate(self.model, self.examples, chosen, counts, seed, WIDTH, top, no_repeat=no_repeat)
+            return [[readable(q, texts[i]) for q in asked] for i, asked in zip(places, result, strict=True)]
 
         asked = drawn(range(len(texts)), top)
         if not distinct:
             return asked
         # Where the latent variable brings too little, the next beams of its draws do; the baseline has nothing else.
         few = [i for i, questions in enumerate(asked) if len(set(questions)) < count]
-        if few and top < width:
-            for i, more in zip(few, drawn(few, width), strict=True):
+        if few and top < WIDTH:
+            for i, more in zip(few, drawn(few, WIDTH), strict=True):
                 asked[i] += more
         return [list(dict.fromkeys(questions))[:count] for questions in asked]
 

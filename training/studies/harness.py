@@ -101,13 +101,13 @@ def read(path: str | Path) -> dict:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def rendered(template: str, **values: object) -> str:
-    """Return a jinja2 template, a file below this folder or that of training, filled with `values`."""
+def rendered(template: str, **fields: object) -> str:
+    """Return a jinja2 template, a file below this folder or that of training, filled with `fields`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     here = Path(__file__).parent
     loader, options = FileSystemLoader([here, here.parent]), {"trim_blocks": True, "keep_trailing_newline": True}
-    return Environment(loader=loader, undefined=StrictUndefined, **options).get_template(template).render(values)
+    return Environment(loader=loader, undefined=StrictUndefined, **options).get_template(template).render(fields)
 
 
 def filled(template: str, **shared: object) -> Callable[[Mapping], str]:

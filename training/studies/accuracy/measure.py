@@ -15,10 +15,9 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.calibration import MEASURED_FILE, MUST_BE_EQUAL
+from genqa_metrics.ava.calibration import MUST_BE_EQUAL
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.scorer import profile
-from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.intervals import COUNTS, Counts, pooled, rogan_gladen
@@ -28,7 +27,7 @@ from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 
 from training import common
 from training.common import option
-from training.studies.harness import Output, Study, digests, filled, read, versions
+from training.studies.harness import Output, Study, digests, filled, versions
 
 HERE = Path(__file__).parent
 TRUTHS = {"these rows": True, "questions like these": False}
@@ -42,7 +41,7 @@ class Arguments(Output):
 
     judgments: str = option("folder of NAME.jsonl.gz")
     sets: list[str] = option(
-        "names of sets with labels", [f"evouna_{name}.{part}" for part in ("dev", "train") for name in ("nq", "tq")]
+        "names of sets with labels", [f"evouna_{name}.{split}" for split in ("dev", "train") for name in ("nq", "tq")]
     )
     questions: int = option("of every set the first questions only; 0 for all", 0)
     labels: int = option("rows of every system to label", 100)
@@ -191,23 +190,10 @@ def measured(systems: list[dict], data: dict[str, str], scorer, command: str) ->
     }
 
 
-def copy_measured(source: Path, folder: Path) -> None:
-    """Copy the measured errors of a judge beside its merged weights, with their digest; refuse another judge's."""
-    if not (source / MEASURED_FILE).is_file():
-        return
-    measured = read(source / MEASURED_FILE)
-    if measured["checkpoint"] != short_digest(source):
-        wrong = f"expected what was measured of {short_digest(source)}, got {measured['checkpoint']}"
-        command = "python -m training.studies.accuracy.measure --measured"
-        raise ValueError(f"{source / MEASURED_FILE}: {wrong}; run {command} first")
-    measured["checkpoint"] = short_digest(folder)
-    common.write_json(folder / MEASURED_FILE, measured)
-
-
 def study(args: Arguments) -> dict:
     """Return the intervals of all systems; with --measured write measured.json."""
-    settings = {"checkpoint": args.checkpoint, "dtype": args.dtype, "escalate": args.escalate}
-    scorer = make_scorer("ava", {name: value for name, value in settings.items() if value is not None})
+    settings = ((name, getattr(args, name)) for name in ("checkpoint", "dtype", "escalate"))
+    scorer = make_scorer("ava", {name: setting for name, setting in settings if setting is not None})
     systems, data = studied(args, scorer)
     if args.measured:
         command = common.command_line(__spec__.name, sys.argv[1:])

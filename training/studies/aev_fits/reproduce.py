@@ -27,8 +27,8 @@ class Arguments:
 
 def page(*results: dict) -> str:
     """Return the tables of all fits."""
-    values = {"FITS": FITS, "CELLS": CELLS, "cell_name": fit_aev.cell_name}
-    return rendered("aev_fits/tables.md.j2", results=dict(zip(FITS, results, strict=True)), **values)
+    names = {"FITS": FITS, "CELLS": CELLS, "cell_name": fit_aev.cell_name}
+    return rendered("aev_fits/tables.md.j2", results=dict(zip(FITS, results, strict=True)), **names)
 
 
 def main() -> None:

@@ -16,8 +16,7 @@ from genqa_metrics.core.checkpoints import base_encoder
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from training.ava.ranking import is_usable, ranking_scores
-from training.studies.answer_ranking.candidates import Question
+from training.ava.ranking import Question, is_usable, ranking_scores
 
 HIDDEN = 100  # theirs 150
 WINDOWS = (1, 2, 3, 4, 5)

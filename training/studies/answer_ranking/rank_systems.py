@@ -17,9 +17,17 @@ from genqa_metrics.core.checkpoints import file_digest
 from genqa_metrics.statistics.resampling import bootstrap_counts, interval
 
 from training import common
-from training.ava.ranking import MEASURES, is_usable, rank_agreement, ranking_scores, resampled_agreement
+from training.ava.ranking import (
+    MEASURES,
+    Question,
+    is_usable,
+    questions_of,
+    rank_agreement,
+    ranking_scores,
+    resampled_agreement,
+    words,
+)
 from training.ava.triples import as2_rows
-from training.studies.answer_ranking.candidates import Question, questions_of, words
 from training.studies.answer_ranking.rankers import SOURCES, all_rankers
 from training.studies.harness import Output, Study, digests, filled, versions
 
@@ -172,19 +180,19 @@ def study(args: Arguments) -> dict:
         checkpoint = folder or (None if name == "bundled" else name)
         loaded[name] = load_judge(checkpoint, device="cpu", dtype=args.dtype)
     corpora = {
-        name: {part: questions_of(as2_rows(f"{corpus}.{part}", args.data_dir)) for part in ("train", *SPLITS)}
+        name: {split: questions_of(as2_rows(f"{corpus}.{split}", args.data_dir)) for split in ("train", *SPLITS)}
         for name, corpus in CORPORA.items()
     }
-    training, dev = ([question for parts in corpora.values() for question in parts[part]] for part in ("train", "dev"))
+    training, dev = ([q for splits in corpora.values() for q in splits[split]] for split in ("train", "dev"))
     rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed)
-    judges = {name: probabilities_of(value) for name, value in loaded.items()}
+    judges = {name: probabilities_of(judge) for name, judge in loaded.items()}
     result = compared(corpora, rankers, judges, args.seed)
     models = sorted(Path(args.output_dir).glob("*/model.safetensors"))
     names = [f"{corpus}.{split}" for corpus in CORPORA.values() for split in ("train", *SPLITS)]
     return {
         "seed": args.seed,
         "versions": versions("genqa-metrics", "bm25s", "torch", "transformers"),
-        "judges": {name: value.signature for name, value in loaded.items()},
+        "judges": {name: judge.signature for name, judge in loaded.items()},
         "rankers": {path.parent.name: file_digest(path) for path in models},
         "data": digests(names, args.data_dir) | digests(SOURCES, args.spans_dir),
         "judged": result,

@@ -16,11 +16,11 @@ from genqa_metrics.f_meta.bases import cosines
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 
+from training.ava.ranking import Question, words
 from training.common import float32_if_emulated
 from training.common import trained as trained_by
 from training.kpqa.data import read_rows
 from training.studies.answer_ranking import compare_aggregate
-from training.studies.answer_ranking.candidates import Question, words
 from training.studies.ava_configurations.compare import reading_encoder
 
 SOURCES = ("squad.train", "nq_oracle", "squadshifts_new_wiki")  # questions about Wikipedia

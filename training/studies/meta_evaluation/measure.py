@@ -168,7 +168,7 @@ def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]])
     return Judgments(
         human=human,
         correct=np.array([label == 1 for label in labels]) if None not in labels else human >= 0.5,
-        scores={title: np.array(values) for title, values in scores.items()},
+        scores={title: np.array(numbers) for title, numbers in scores.items()},
         questions=[(row["question"] or row["id"], tuple(row["references"])) for row in rows],
         systems=systems,
         groups=groups,
@@ -187,9 +187,9 @@ def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
 
 def sources_of(args: Arguments) -> dict[str, tuple[str, Callable]]:
     """Return {metric: (signature of its numbers, function from rows to {title: scores})}."""
-    for argument, names, known in (("ours", args.ours, OURS), ("peers", args.peers, PEERS)):
-        if unknown := [name for name in names if name not in known]:
-            raise ValueError(f"--{argument}: expected some of {', '.join(known)}, got {unknown[0]!r}")
+    for argument, names, table in (("ours", args.ours, OURS), ("peers", args.peers, PEERS)):
+        if unknown := [name for name in names if name not in table]:
+            raise ValueError(f"--{argument}: expected some of {', '.join(table)}, got {unknown[0]!r}")
     sources = {name: (signature(), compute) for name in args.peers for signature, compute in (PEERS[name],)}
     for name in args.ours:
         metric, settings, titles = OURS[name]

@@ -12,6 +12,7 @@ from genqa_metrics.statistics.resampling import bootstrap, interval
 from training.common import option
 from training.question_generation.ask import BUNDLED, find, load
 from training.question_generation.contexts import read_contexts
+from training.question_generation.decoding import generate
 from training.studies.harness import Output, Study, digests, filled
 from training.studies.question_generation.measures import DIVERSITY, PARTS, diversity
 
@@ -63,8 +64,8 @@ def study(args: Arguments) -> dict:
     contexts, rows = read_contexts(args.source, args.data_dir), []
     for name, folder in folders.items():
         print(f"questions of {name}", file=sys.stderr, flush=True)
-        texts = [context.text for context in contexts]
-        asked = load(folder).ask(texts, QUESTIONS, args.seed, distinct=False, raw=False, no_repeat=0)
+        asker, texts = load(folder), [context.text for context in contexts]
+        asked = generate(asker.model, asker.examples, texts, [QUESTIONS] * len(texts), args.seed)
         rows.append(rows_of(asked, [list(context.references) for context in contexts]))
     return {
         "models": {name: file_digest(find(folder) / "model.safetensors") for name, folder in folders.items()},

@@ -57,20 +57,14 @@ def kl_weight(arguments: Mapping, steps: int) -> float:
     return min(1.0, arguments["kl_rate"] * (steps // arguments["kl_steps"]))
 
 
-def _filled(template: str, **values: object) -> str:
-    """Return a template of this folder with values, and with what all of them need, in it."""
-    shared = {"BASES": BASES, "DIVERSITY": DIVERSITY, "FINDINGS": FINDINGS, "MODELS": MODELS, "SYSTEMS": SYSTEMS}
-    functions = {function.__name__: function for function in (named, points, mean, pairs_of, study_section)}
-    return rendered(f"question_generation/{template}", **shared, **functions, **values)
-
-
 def study_section(title: str, results: Mapping) -> str:
     """Return the section of one study under a title."""
     runs = results["training"]["cvae_100"].values()
     kept = max(run.get("kept_step") or run["steps"] for run in runs)
     seeds = [f"{len(trained)} of {model.replace('cvae_', 'CVAE ')}" for model, trained in results["seeds_of"].items()]
-    text = _filled(
-        "study.md.j2",
+    text = rendered(
+        "question_generation/study.md.j2",
+        **CONTEXT,
         **{**results, "seeds": ", ".join(seeds), "title": title, "results": results},
         several=results["several_references"],
         pairs=max(run["pairs"] for run in runs),
@@ -81,11 +75,16 @@ def study_section(title: str, results: Mapping) -> str:
     return text.strip()
 
 
+CONTEXT = {"BASES": BASES, "DIVERSITY": DIVERSITY, "FINDINGS": FINDINGS, "MODELS": MODELS, "SYSTEMS": SYSTEMS}
+CONTEXT |= {"named": named, "points": points, "mean": mean, "pairs_of": pairs_of, "study_section": study_section}
+
+
 def page(drawn: Mapping, *studies: Mapping) -> str:
     """Return the page, without the parts of results that are missing."""
     sections = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
     words = {True: "yes", False: "no", None: "-"}
-    return _filled("page.md.j2", studies=sections, words=words, drawn=drawn, held_out=held_out.table(drawn).strip())
+    facts = {"studies": sections, "words": words, "drawn": drawn, "held_out": held_out.table(drawn).strip()}
+    return rendered("question_generation/page.md.j2", **CONTEXT, **facts)
 
 
 FILES = " ".join(f"studies/question_generation/results/{name}" for name in ("held_out", *STUDIES))
