@@ -275,7 +275,7 @@ def start(tiny_encoder, tmp_path):
     torch.manual_seed(5)
     options = {"configuration": "a1-r_qt", "lora_rank": 2, "max_length": 48, "marks": "valued"}
     args = train_ava.Arguments(encoder=str(tiny_encoder), **options)
-    model = train_ava.adapter(judge_model(tiny_encoder, "a1-r_qt", "valued"), args, 2, 4)
+    model = train_ava.judge_adapter(judge_model(tiny_encoder, "a1-r_qt", "valued"), args, 2, 4)
     folder = tmp_path / "start"
     folder.mkdir()
     train_ava.write_checkpoint(model, None, args, folder, long_answer=100, passage=50, reference_aggregation="joined")

@@ -16,25 +16,37 @@ from genqa_metrics.core.checkpoints import ENCODERS, base_encoder
 from genqa_metrics.core.inference import is_emulated
 
 
-def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[int]:
-    """Return an order of rows whose batches have rows of similar length, while the batches are in random order.
+class LikeLength:
+    """Sampler of rows: batches have rows of similar length, in a random order that depends on seed and epoch alone.
 
     transformers goes from long to short, 50 batches at a time: a model that has just seen short rows alone is wrong
     about long ones, and a generator of questions ended every one early.
 
     >>> lengths = [1, 9, 2, 8]
-    >>> order = shuffled_batches(lengths, 2, random.Random(0))
+    >>> order = list(LikeLength(lengths, 2, seed=0))
     >>> sorted(sorted(lengths[row] for row in order[i : i + 2]) for i in (0, 2))
     [[1, 2], [8, 9]]
     """
-    rows = rng.sample(range(len(lengths)), len(lengths))
-    whole = len(rows) // size * size
-    batches = []
-    for start in range(0, whole, 50 * size):  # as transformers does, so that batches differ from seed to seed
-        near = sorted(rows[start : min(start + 50 * size, whole)], key=lambda row: lengths[row])
-        batches += [near[i : i + size] for i in range(0, len(near), size)]
-    rng.shuffle(batches)
-    return [row for batch in [*batches, rows[whole:]] for row in batch]
+
+    def __init__(self, lengths: Sequence[int], size: int, seed: int):
+        self.lengths, self.size, self.seed, self.epoch = lengths, size, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the order of an epoch; the Trainer calls it."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        rng, size = random.Random(1000 * self.seed + self.epoch), self.size
+        rows = rng.sample(range(len(self)), len(self))
+        whole, batches = len(rows) // size * size, []
+        for start in range(0, whole, 50 * size):  # as transformers does, so that batches differ from seed to seed
+            near = sorted(rows[start : min(start + 50 * size, whole)], key=lambda row: self.lengths[row])
+            batches += [near[i : i + size] for i in range(0, len(near), size)]
+        rng.shuffle(batches)
+        return iter([row for batch in [*batches, rows[whole:]] for row in batch])
 
 
 def float32_if_emulated(training) -> None:
@@ -68,12 +80,14 @@ def trained(
     patience: int = 0,
     best_by: str = "loss",
     callbacks: Sequence = (),
+    lengths: Sequence[int] = (),
     **settings: Any,
 ):
     """Return a transformers.Trainer, made of `settings` too, after its training, from the last checkpoint if any.
 
     `labels` is the input that dev scores need. `patience` evaluations without a better dev score `best_by` stop it,
-    with the best weights; 0 never. A lower loss is better, and a higher score of any other name.
+    with the best weights; 0 never. A lower loss is better, and a higher score of any other name. With `lengths` of the
+    training rows batches are those of `LikeLength`.
     """
     from transformers import EarlyStoppingCallback, Trainer
     from transformers.trainer_utils import HubStrategy, get_last_checkpoint
@@ -86,6 +100,9 @@ def trained(
         training.metric_for_best_model, training.greater_is_better = f"eval_{best_by}", best_by != "loss"
         callbacks = [EarlyStoppingCallback(early_stopping_patience=patience), *callbacks]
     trainer = (trainer_class or Trainer)(args=training, eval_dataset=dev or None, callbacks=[*callbacks], **settings)
+    if lengths:
+        sampler = LikeLength(lengths, training.train_batch_size, training.seed)
+        trainer._get_train_sampler = lambda train_dataset=None: sampler
     last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
     trainer.train(resume_from_checkpoint=last)
     return trainer

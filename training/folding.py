@@ -38,6 +38,15 @@ def mean_model(models: Sequence, weights: Sequence[float]):
     return models[0]
 
 
+def adapter(model, task: str, rank: int, alpha: int, dropout: float = 0.05, **more: object):
+    """Return a model with an untrained adapter (PEFT) of a rank on every linear layer of its encoder."""
+    from peft import LoraConfig, get_peft_model
+
+    modules = ["query", "key", "value", "q", "k", "v", "o", "dense"]
+    settings = {"task_type": task, "lora_alpha": alpha, "lora_dropout": dropout, "target_modules": modules}
+    return get_peft_model(model, LoraConfig(r=rank, **settings, **more))
+
+
 def fold(bare, trained) -> None:
     """Fill the untrained adapter (PEFT) of `bare` with the best approximation of every matrix's change by rank."""
     import torch

@@ -19,8 +19,7 @@ from genqa_metrics.kpqa import loading
 
 from training.ava import train_ava
 from training.common import encoder_path, markdown_table
-from training.folding import fold, mean_model, mean_states, save_adapter, weighted_folders
-from training.kpqa.train_kpqa import adapter
+from training.folding import adapter, fold, mean_model, mean_states, save_adapter, weighted_folders
 
 
 def mix_causal(weighted: list[tuple[Path, float]], args: argparse.Namespace) -> None:
@@ -50,9 +49,9 @@ def mix_judges(weighted: list[tuple[Path, float]], args: argparse.Namespace) -> 
         for (folder, _), setting in zip(weighted, settings, strict=True)
     ]
     first = settings[0]
-    adapter = json.loads((weighted[0][0] / "adapter_config.json").read_text(encoding="utf-8"))
+    config = json.loads((weighted[0][0] / "adapter_config.json").read_text(encoding="utf-8"))
     arguments = train_ava.Arguments(
-        encoder=args.encoder or adapter["base_model_name_or_path"],
+        encoder=args.encoder or config["base_model_name_or_path"],
         configuration=first["configuration"],
         marks=first["marks"],
         max_length=args.max_length or first["max_length"],
@@ -71,7 +70,7 @@ def mix_predictors(weighted: list[tuple[Path, float]], args: argparse.Namespace)
             raise ValueError(f"parts: {folder}: expected the settings of {weighted[0][0]}, got {settings}")
     mean = mean_model([loading.load_token_classifier(folder)[0] for folder, _ in weighted], [w for _, w in weighted])
     rank, encoder = args.fold_rank, args.encoder or BASE_MODEL
-    bare = adapter(loading.token_classifier(encoder_path(encoder), first.head), rank, rank, dropout=0.0)
+    bare = adapter(loading.token_classifier(encoder_path(encoder), first.head), "TOKEN_CLS", rank, rank, dropout=0.0)
     fold(bare, mean)
     save_adapter(bare, encoder, args.output)
     loading.write_settings(args.output, replace(first, max_length=args.max_length or first.max_length))

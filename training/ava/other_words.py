@@ -50,43 +50,37 @@ def other_system_triples(triples: Sequence[Triple], rng: random.Random) -> Itera
             yield replace(triple, references=(rng.choice(others),), kind="other_system")
 
 
+def _surrounded(triple: Triple, others: Sequence[str], words: int, rng: random.Random) -> str | None:
+    """Return the candidate amid at least so many words of other texts, in which no accepted answer stands, or None."""
+    texts: dict[str, None] = {}
+    for text in map(str.strip, others):
+        if sum(len(each.split()) for each in texts) >= words:
+            break
+        if text != triple.candidate and occurrence(triple.references, text) is None:
+            texts[text] = None
+    if not texts or triple.label not in (0, 1):
+        return None
+    whole = [*texts, triple.candidate]
+    rng.shuffle(whole)
+    return rng.choice((" ", "\n", "\n\n")).join(whole)
+
+
 def flooded(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
     """Yield the triples with other sentences and words of the question around the candidate; the verdict stays."""
     for triple in triples:
         others = [rng.choice(triples).candidate for _ in range(rng.choice([1, 1, 2]))]
         if rng.random() < 0.4:
             others[0] = rng.choice(WORDS["circular"]).format(triple.question.rstrip("?. "))
-        others = [text for text in others if occurrence(triple.references, text) is None]
-        if others and triple.label in (0, 1):
-            texts = [triple.candidate, *others]
-            rng.shuffle(texts)
-            yield replace(triple, candidate=" ".join(texts), kind="flooded")
+        if text := _surrounded(triple, others, 1000, rng):
+            yield replace(triple, candidate=text, kind="flooded")
 
 
 def buried(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
-    """Yield the triples with the candidate amid 60 to 350 words of answers to related questions; the verdict stays."""
-    about = defaultdict(list)
+    """Yield the triples with the candidate amid 60 to 350 words of answers to other questions; the verdict stays."""
     for triple in triples:
-        for word in {*normalised(triple.question).split()}:
-            if len(word) > 5:
-                about[word].append(triple)
-    for triple in triples:
-        related = [t for word in normalised(triple.question).split() for t in about[word][:50]]
-        rng.shuffle(related)
-        texts, count, wanted = {}, 0, rng.randint(60, 350)
-        for other in (*related, *rng.choices(triples, k=40)):
-            text = other.candidate.strip()
-            if other.question == triple.question or text in texts or occurrence(triple.references, text):
-                continue
-            texts[text] = None
-            count += len(text.split())
-            if count >= wanted:
-                break
-        if triple.label in (0, 1):
-            whole = list(texts)
-            rng.shuffle(whole)
-            whole.insert(rng.randint(0, len(whole)), triple.candidate)
-            yield replace(triple, candidate=rng.choice((" ", "\n", "\n\n")).join(whole), kind="buried")
+        others = [other.candidate for other in rng.choices(triples, k=60) if other.question != triple.question]
+        if text := _surrounded(triple, others, rng.randint(60, 350), rng):
+            yield replace(triple, candidate=text, kind="buried")
 
 
 def aliases(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:

@@ -19,8 +19,8 @@ from genqa_metrics.core.words import MARKS
 from training import cards
 from training.ava import triples as t
 from training.ava.mixture import split_rows, training_triples
-from training.common import encoder_path, named_rows, option, prepared, published, shuffled_batches, trained
-from training.folding import fold, save_adapter
+from training.common import encoder_path, named_rows, option, prepared, published, trained
+from training.folding import adapter, fold, save_adapter
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 KEPT = ("long_answer", "passage", "reference_aggregation")  # settings of --start that training does not change
@@ -79,7 +79,7 @@ class Arguments:
         "valued: token types say what words texts share, see the README; default that of --start", None
     )
     shuffled_batches: bool = option(
-        "batches of similar length in a random order, the same in every epoch; group_by_length takes "
+        "batches of similar length in a random order; group_by_length takes "
         "them from long to short, 50 at a time, so that loss and dev scores go up and down with them",
         False,
     )
@@ -173,27 +173,17 @@ def write_settings(folder: Path, args: Arguments, **more: object) -> None:
     (folder / "ava_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
-def adapter(model, args: Arguments, rank: int, alpha: int):
-    """Return a judge with an untrained adapter of a rank on every linear layer."""
-    from peft import LoraConfig, TaskType, get_peft_model
-
+def judge_adapter(model, args: Arguments, rank: int, alpha: int):
+    """Return a judge with an untrained adapter of a rank on every linear layer but the head, which is kept whole."""
     heads = [name for name, _ in model.named_modules() if name in ("classifier.dense", "score.dense")]
-    config = LoraConfig(
-        task_type=TaskType.SEQ_CLS,
-        r=rank,
-        lora_alpha=alpha,
-        lora_dropout=0.05,
-        target_modules=["query", "key", "value", "q", "k", "v", "o", "dense"],
-        exclude_modules=heads or None,  # the head is kept whole
-        modules_to_save=["token_type_embeddings"] if args.marks else None,
-    )
-    return get_peft_model(model, config)
+    kept = ["token_type_embeddings"] if args.marks else None
+    return adapter(model, "SEQ_CLS", rank, alpha, exclude_modules=heads or None, modules_to_save=kept)
 
 
 def folded(model, args: Arguments):
     """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
     bare = judge_model.judge_model(encoder_path(args.encoder), args.configuration, args.marks)
-    result = adapter(bare, args, args.fold_rank, args.fold_rank)
+    result = judge_adapter(bare, args, args.fold_rank, args.fold_rank)
     fold(result, model)
     return result
 
@@ -274,10 +264,6 @@ def main() -> None:
         if args.dev_rows:
             rows = random.Random(0).sample(rows, min(args.dev_rows, len(rows)))
         dev[name] = sorted(examples(rows, args, tokenizer), key=lambda row: len(row["input_ids"]))  # less padding
-    if args.shuffled_batches:
-        order = shuffled_batches([len(row["input_ids"]) for row in train], training.train_batch_size, rng)
-        train = [train[i] for i in order]
-        training.train_sampling_strategy = "sequential"
     print(f"{len(train)} training examples, {sum(len(e['input_ids']) for e in train)} tokens", flush=True)
 
     # 2. The model: all weights, or an adapter on every linear layer.
@@ -291,7 +277,7 @@ def main() -> None:
         if args.start:
             model = PeftModel.from_pretrained(model, args.start, is_trainable=True)
         else:
-            model = adapter(model, args, args.lora_rank, args.lora_alpha)
+            model = judge_adapter(model, args, args.lora_rank, args.lora_alpha)
         model.print_trainable_parameters()
     elif args.fold_rank:
         train_matrices_only(model)
@@ -313,6 +299,7 @@ def main() -> None:
         dev,
         patience=args.patience,
         best_by=f"{next(iter(dev), '')}_{args.best_by}",
+        lengths=[len(row["input_ids"]) for row in train] if args.shuffled_batches else (),
         model=model,
         train_dataset=train,
         data_collator=collate,

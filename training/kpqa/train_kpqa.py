@@ -11,7 +11,7 @@ from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 
 from training import cards
 from training.common import encoder_path, option, prepared, published, share, trained, weighted
-from training.folding import save_adapter
+from training.folding import adapter, save_adapter
 from training.kpqa import data
 
 HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms_marco:v2.1"]  # the paper's
@@ -121,15 +121,6 @@ def token_f1(predictions) -> dict[str, float]:
     return {name: float(score) for name, score in scores.items()}
 
 
-def adapter(model, rank: int, alpha: int, dropout: float):
-    """Return a predictor with an untrained adapter of a rank on every linear layer of its encoder."""
-    from peft import LoraConfig, TaskType, get_peft_model
-
-    settings = {"r": rank, "lora_alpha": alpha, "lora_dropout": dropout}
-    settings |= {"task_type": TaskType.TOKEN_CLS, "target_modules": ["query", "key", "value", "dense"]}
-    return get_peft_model(model, LoraConfig(**settings))
-
-
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model (an adapter in half precision, or all of it with its tokenizer) and its settings."""
     import torch
@@ -191,7 +182,7 @@ def main() -> None:
     # 2. The model: all weights but the embeddings, or an adapter on every linear layer.
     model = loading.token_classifier(encoder, args.head)
     if args.lora_rank:
-        model = adapter(model, args.lora_rank, args.lora_alpha, dropout=0.05)
+        model = adapter(model, "TOKEN_CLS", args.lora_rank, args.lora_alpha)
         model.print_trainable_parameters()
 
     # 3. Training, from the last checkpoint if there is one.

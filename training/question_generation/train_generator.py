@@ -68,7 +68,6 @@ def train(args: Arguments, training) -> dict:
     """Train or resume, write the model to final/, and return measures and facts (train.json)."""
     import torch
 
-    from training.batches import LikeLengthTrainer
     from training.question_generation.generator import Config, Generator, save
 
     check(args)
@@ -120,11 +119,10 @@ def train(args: Arguments, training) -> dict:
     trainer = common.trained(
         training,
         dev,
-        LikeLengthTrainer,
-        "target",
-        args.patience,
+        labels="target",
+        patience=args.patience,
         # A word more of the question costs more than one of the context: the decoder takes a step for it.
-        length_of=lambda row: len(row["question"]) * (args.max_context + 1) + len(row["input_ids"]),
+        lengths=[len(row["question"]) * (args.max_context + 1) + len(row["input_ids"]) for row in rows],
         model=model,
         train_dataset=rows,
         data_collator=examples.collate,

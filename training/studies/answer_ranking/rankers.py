@@ -112,8 +112,6 @@ def trained_cross_encoder(questions: Sequence[Question], folder: Path, seed: int
 
     import transformers
 
-    from training.batches import LikeLengthTrainer
-
     transformers.set_seed(seed)
     tokenizer = transformers.AutoTokenizer.from_pretrained(start)
     loss = {"num_labels": 1, "problem_type": "multi_label_classification"}  # a logistic one
@@ -133,8 +131,7 @@ def trained_cross_encoder(questions: Sequence[Question], folder: Path, seed: int
     float32_if_emulated(settings)
     trained_by(
         settings,
-        trainer_class=LikeLengthTrainer,
-        length_of=lambda row: len(row["input_ids"]),
+        lengths=[len(row["input_ids"]) for row in rows],
         model=model,
         train_dataset=rows,
         data_collator=transformers.DataCollatorWithPadding(tokenizer),
