@@ -6,6 +6,7 @@ import random
 import shutil
 from pathlib import Path
 
+import huggingface_hub
 import numpy as np
 import pytest
 import torch
@@ -150,6 +151,17 @@ def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_fo
     assert checkpoints.file_digest(rows_folder / "made.jsonl.gz") in card
     assert '"seed": 3' in card
     assert "| made | " in card
+
+
+def test_what_is_pushed_is_the_checkpoint_that_was_written(
+    monkeypatch, hub, client, tiny_encoder, rows_folder, tmp_path
+):
+    monkeypatch.setattr(huggingface_hub.hf_api.api, "endpoint", hub.url)
+    final = train(monkeypatch, tiny_encoder, rows_folder, tmp_path, "--push_to_hub", "--hub_model_id", "ns/pushed")
+    published = hub.content("model", "ns/pushed")
+    assert {path.name: path.read_bytes() for path in final.iterdir()}.items() <= published.items()
+    assert not [path for path in published if path.endswith(".bin") or "checkpoint-" in path]
+    assert len([write for write in hub.writes() if "/ns/pushed/commit/" in write]) == 1
 
 
 def test_whole_model_without_question_with_the_papers_head(monkeypatch, tiny_encoder, rows_folder, tmp_path):

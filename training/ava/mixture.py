@@ -78,6 +78,6 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         add(kind, rows, weight, taken=rows)
     for kind, count in weighted(args.constructed):
         known("constructed", kind, row_builders.TEMPLATES)
-        rows = row_builders.built(kind, sentences, int(count), rng)
+        rows = row_builders.Builder(sentences, rng).rows(kind, int(count))
         add(kind, rows, 1.0, taken=rows)
     return result, facts

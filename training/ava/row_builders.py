@@ -221,8 +221,3 @@ class Builder:
             neutral = self.rng.random() < 0.5 or occurrence(answers, text)
             texts.append(self.rng.choice(WORDS["neutral"]) if neutral else text)
         return " ".join(texts)
-
-
-def built(kind: str, sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
-    """Return `count` rows of a kind that train judges, fewer if they cannot be built of the sentences."""
-    return Builder(sentences, rng).rows(kind, count)

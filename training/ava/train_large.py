@@ -114,7 +114,7 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
         rows = triples.span_rows(name, args.spans_dir)
         sentences += triples.stated(rng.sample(rows, round(weight * len(rows))))
     for kind, count in weighted(args.made):
-        rows = row_builders.built(kind, sentences, int(count), rng)
+        rows = row_builders.Builder(sentences, rng).rows(kind, int(count))
         add(kind, [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in rows])
     rng.shuffle(result)
     return result, digests

@@ -16,8 +16,6 @@ from torch.nn import functional
 
 from training.question_generation.contexts import Settings, WordVectors, encoder_folder
 
-OUTPUTS = ("vectors", "free")
-
 
 @dataclass
 class Config(Settings):
@@ -85,10 +83,6 @@ class Generator(nn.Module):
 
     def __init__(self, config: Config):
         super().__init__()
-        if config.hidden % 2 or config.hidden < 2:
-            raise ValueError(f"hidden: expected an even number of at least 2, got {config.hidden}")
-        if config.output not in OUTPUTS:
-            raise ValueError(f"output: expected one of {', '.join(OUTPUTS)}, got {config.output!r}")
         self.config = config
         size, hidden, latent = config.vector, config.hidden, config.latent
         sizes = [size, *[hidden] * (config.layers - 1)]

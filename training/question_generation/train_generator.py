@@ -46,6 +46,8 @@ def check(args: Arguments) -> None:
     for name, least in (("latent", 0), ("hidden", 2), ("kl_steps", 1), ("max_context", 1), ("max_question", 1)):
         if getattr(args, name) < least:
             raise ValueError(f"{name}: expected a number of at least {least}, got {getattr(args, name)}")
+    if args.hidden % 2:
+        raise ValueError(f"hidden: expected an even number, got {args.hidden}")
     if args.output not in ("vectors", "free"):
         raise ValueError(f"output: expected 'vectors' or 'free', got {args.output!r}")
     if args.patience and not (args.dev_share or args.dev_sources):
