@@ -81,9 +81,7 @@ def chosen(names: Sequence[str], sets: Sequence[DataSet]) -> list[DataSet]:
     selected: dict[str, DataSet] = {}
     for name in names:
         matches = [s for s in sets if name in (s.folder, s.name, f"{s.folder}/{s.name}")]
-        matches = matches or [
-            s for s in sets if f"{s.folder}/{s.name}".startswith((f"{name}.", f"{s.folder}/{name}."))
-        ]
+        matches = matches or [s for s in sets if s.path.startswith((f"{name}.", f"{s.folder}/{name}."))]
         folders = sorted({match.folder for match in matches})
         if not matches:
             listed = f"folders are {', '.join(dict.fromkeys(match.folder for match in sets))}"
@@ -132,9 +130,7 @@ def fetch(sets: Sequence[DataSet], target: Path, address: str = COPY) -> list[st
             if wrong:
                 why = "" if data_set.free else f", and its licence ({data_set.licence}) allows no copy in {COPY}"
                 wanted = f"expected the file with SHA-256 {data_set.sha256} in {address}: {wrong}{why}"
-                raise ValueError(
-                    f"{data_set.path}: {wanted}. Its source is {data_set.link}; name another copy with --from"
-                )
+                raise ValueError(f"{data_set.path}: {wanted}. Source: {data_set.link}; name another copy with --from")
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(f"{path.name}.unfinished")
             shutil.copyfile(result, unfinished)

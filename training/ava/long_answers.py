@@ -44,9 +44,7 @@ class Arguments:
     """Which model writes how many answers, and the files that they are made of."""
 
     model: Path = option("GGUF file of an instructed causal language model, which has a chat template")
-    output: Path = option(
-        "NAME.jsonl or NAME.jsonl.gz; all texts are in OUTPUT.texts, from which a stopped run goes on"
-    )
+    output: Path = option("NAME.jsonl[.gz]; all texts are in OUTPUT.texts, from which a stopped run goes on")
     spans: list[str] = option("NAME=WEIGHT: extractive QA files to take passages of", [])
     spans_dir: str | None = option("folder of the extractive QA files", None)
     judged: list[str] = option("NAME=WEIGHT: files of verdicts whose answers are told in other words", [])
@@ -227,14 +225,10 @@ def written(model, tokenizer, prompts: Sequence[str]) -> Iterator[tuple[str, str
 def main() -> None:
     """Ask the model, and write the rows whose verdicts are sure."""
     args = parsed(Arguments)
-    if args.output.suffixes[-2:] != [".jsonl", ".gz"] and args.output.suffix != ".jsonl":
-        raise ValueError(f"output: expected NAME.jsonl or NAME.jsonl.gz, got {args.output}")
     if not args.spans and not args.judged:
         raise ValueError("spans, judged: expected files to take passages or answers of, got neither; name some")
     if (args.questions or args.changed) and not args.unsure:
-        raise ValueError(
-            "unsure: expected NAME.jsonl, since answers to questions and changed ones have no known verdict"
-        )
+        raise ValueError("unsure: expected NAME.jsonl: answers to questions and changed ones have no known verdict")
     if not args.model.is_file():
         raise ValueError(f"model: expected a GGUF file, got {args.model}, which is none; download one")
     rng = random.Random(args.seed)

@@ -78,9 +78,7 @@ def counted(rows: Sequence[Mapping], differences: Sequence[Sequence[tuple[str, s
         for kind in KINDS:
             counts[kind]["expected"] += len(row.get(kind, []))
             named = [text for other, text in texts if other == kind]
-            counts[kind]["found"] += sum(
-                any(agrees(text, expected) for text in named) for expected in row.get(kind, [])
-            )
+            counts[kind]["found"] += sum(any(agrees(text, each) for text in named) for each in row.get(kind, []))
     return {kind: dict(numbers) for kind, numbers in counts.items()}
 
 
@@ -122,9 +120,7 @@ def measured(name: str, args: Arguments) -> dict:
     halves = [[row for row in own_rows if int(row["id"].partition(".")[0]) % 2 == odd] for odd in (0, 1)]
     chosen = {}
     for sure in LEVELS:
-        pairs = [
-            shares(numbers) for numbers in counted(halves[0], named_differences(scorer, halves[0], sure)).values()
-        ]
+        pairs = [shares(kind) for kind in counted(halves[0], named_differences(scorer, halves[0], sure)).values()]
         f1 = [2 * precision * recall / max(precision + recall, 1e-9) for precision, recall in pairs]
         chosen[f"{sure:g}"] = round(sum(f1) / len(f1), 3)
     rows = {"own": halves[1]} | ({"written.dev": labelled_rows(args.folder)} if args.folder else {})

@@ -33,30 +33,18 @@ that it was not trained on:
 class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
-    configuration: str | None = option(
-        "one of ava_model.CONFIGURATIONS, or linear; default that of --start, else a1-r_qt", None
-    )
-    rows: list[str] = option(
-        "files of labelled rows of your own, as genqa-metrics label writes them or of any form that it reads; a fifth "
-        "of the questions is held out, in OUTPUT/rows",
-        [],
-    )
-    judged: list[str] = option(
-        "NAME or NAME=WEIGHT: files NAME.jsonl.gz of human verdicts; WEIGHT scales their rows", []
-    )
+    configuration: str | None = option("of ava_model.CONFIGURATIONS, or linear; default of --start or a1-r_qt", None)
+    rows: list[str] = option("labelled rows of your own, in any form that it reads; a fifth is held out", [])
+    judged: list[str] = option("NAME or NAME=WEIGHT: NAME.jsonl.gz of human verdicts; WEIGHT scales its rows", [])
     judged_dir: list[str] = option("folders of the files of human verdicts", [])
-    pairs: list[str] = option(
-        "NAME or NAME=WEIGHT: files of sentence pairs, the first read as reference of the second", []
-    )
+    pairs: list[str] = option("NAME or NAME=WEIGHT: sentence pairs, the first is reference of the second", [])
     pairs_dir: str | None = option("folder of the files of sentence pairs", None)
     as2: list[str] = option("NAME or NAME=WEIGHT: answer-sentence selection, files or Hub names", [])
     as2_dir: str | None = option("folder of the answer-sentence selection files", None)
     as2_negatives: int | None = option("negatives of a reference at most; default all", None)
     spans: list[str] = option("NAME or NAME=WEIGHT: extractive QA files to make triples of", [])
     spans_dir: str | None = option("folder of the extractive QA files", None)
-    augment: list[str] = option(
-        "KIND=SHARE: triples made of the judged ones, SHARE of the rows; kinds: see the README", []
-    )
+    augment: list[str] = option("KIND=SHARE: triples made of judged ones, SHARE of the rows; see the README", [])
     augmented: list[str] = option("judged sources that triples are made of", ["evouna_nq.train", "evouna_tq.train"])
     constructed: list[str] = option("KIND=ROWS: triples built by rules; kinds: see the README", [])
     single_reference: float = option("share of rows with several references that keep only the most similar one", 0.0)
@@ -65,24 +53,14 @@ class Arguments:
     as2_dev: list[str] = option("answer-sentence files to measure on", [])
     dev_rows: int | None = option("rows used of every dev file, at random", None)
     encoder: str | None = option(f"folder or Hub id of the encoder; default that of --start, else {ENCODER}", None)
-    start: str | None = option(
-        "checkpoint to start from instead of the bare encoder: small, base, or a folder of the same form", None
-    )
+    start: str | None = option("checkpoint to start from: small, base, or a folder of the same form", None)
     lora_rank: int = option("rank of the adapter; 0 trains all weights, or the adapter of --start if it has one", 0)
     lora_alpha: int = option("scale of the adapter", 32)
-    fold_rank: int = option(
-        "train whole weight matrices and write their change as an adapter of this rank; 0 does not", 0
-    )
+    fold_rank: int = option("train whole matrices, write their change as an adapter of this rank; 0 does not", 0)
     dropout: float | None = option("dropout of the encoder; default its own", None)
     max_length: int | None = option("word pieces of a pair of segments; default those of --start, else 256", None)
-    marks: str | None = option(
-        "valued: token types say what words texts share, see the README; default that of --start", None
-    )
-    shuffled_batches: bool = option(
-        "batches of similar length in a random order; group_by_length takes "
-        "them from long to short, 50 at a time, so that loss and dev scores go up and down with them",
-        False,
-    )
+    marks: str | None = option("valued: token types mark the words that texts share; default that of --start", None)
+    shuffled_batches: bool = option("batches of similar length in a random order", False)
     class_weight: float = option("weight of incorrect rows in the loss", 1.0)
     patience: int = option("evaluations without a better score on dev before it stops; 0 never", 0)
     best_by: str = field(

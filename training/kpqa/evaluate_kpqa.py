@@ -33,9 +33,7 @@ class Arguments(Output):
     """What is measured on what."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz with question, references, candidate, score")
-    checkpoints: list[str] = option(
-        "NAME=FOLDER of predictors, NAME= is the bundled one; the first is measured in full", ["kpqa="]
-    )
+    checkpoints: list[str] = option("NAME=FOLDER of predictors, the first in full; NAME= is bundled", ["kpqa="])
     sets: list[str] = option("names of the judgment files", list(SETS))
     resamples: int = option("bootstrap samples for the 95%% intervals", 1000)
 
@@ -104,9 +102,8 @@ def with_intervals(scores: Mapping, judged: Judgments, resamples: int) -> dict:
     statistics = {(metric, name): partial(resampled[name], scores[metric], judged.human) for metric, name in pairs}
     for (metric, name), samples in bootstrap(statistics, judged.clusters, resamples, SEED).items():
         observed = getattr(agreement, name)(scores[metric], judged.human)
-        result[metric][name] = [
-            round(number, 4) for number in (observed, *interval(samples, judged.clusters.max() + 1))
-        ]
+        ends = interval(samples, judged.clusters.max() + 1)
+        result[metric][name] = [round(number, 4) for number in (observed, *ends)]
     return result
 
 

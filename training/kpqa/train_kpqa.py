@@ -21,9 +21,7 @@ HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms
 class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
-    sources: list[str] = option(
-        "NAME or NAME=WEIGHT: NAME.jsonl.gz in --data_dir or a Hub data set; WEIGHT scales its rows", list(HUB_SOURCES)
-    )
+    sources: list[str] = option("NAME or NAME=WEIGHT: in --data_dir or of the Hub; scales rows", list(HUB_SOURCES))
     data_dir: str | None = option("folder of local files with SQuAD's columns", None)
     exclude: list[str] = option("sources to leave out (ablation)", [])
     dev_sources: list[str] = option("more sources to measure token F1 on", [])

@@ -172,9 +172,7 @@ def measured(systems: list[dict], data: dict[str, str], scorer, command: str) ->
     """Return the content of `measured.json` for a judge: see `analysis.judge_errors`."""
     unseen = groups_of(systems).get(UNSEEN, [])
     if not unseen:
-        raise ValueError(
-            "measured: needs a set that the judge has not seen; name one in --sets, such as evouna_nq.dev"
-        )
+        raise ValueError("measured: needs a set that the judge has not seen; name one in --sets: evouna_nq.dev")
     total = {name: sum(system[name] for system in unseen) for name in COUNTS}
     return {
         **{

@@ -48,9 +48,7 @@ class Arguments(Output):
     data_dir: str = common.option("folder of the answer-sentence selection corpora")
     spans_dir: str = common.option("folder of the extractive QA that one ranker learns from first")
     output_dir: str = common.option("folder of the rankers that are trained: trained if they are missing")
-    judges: list[str] = common.option(
-        "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package", ["bundled"]
-    )
+    judges: list[str] = common.option("NAME=FOLDER or Hub id of every judge; bundled: the package's", ["bundled"])
     seed: int = common.option("of the rankers and of the samples of questions", 0)
     dtype: str | None = common.option("floating type of the judges; default float32", None)
 

@@ -185,9 +185,7 @@ def resampled(
     labels = np.array([int(row.label) for row in rows])
     questions = {question: i for i, question in enumerate(dict.fromkeys(row.question for row in rows))}
     clusters = np.array([questions[row.question] for row in rows])
-    functions = {
-        name: [weighted_scores(logits, labels, at) for logits, at in by_seed] for name, by_seed in runs.items()
-    }
+    functions = {name: [weighted_scores(run, labels, at) for run, at in by_seed] for name, by_seed in runs.items()}
     items = {name: [np.stack([f(np.ones((1, len(rows)))) for f in by_seed])] for name, by_seed in functions.items()}
     for counts in bootstrap_counts(clusters, SAMPLES, seed):
         for name, by_seed in functions.items():
