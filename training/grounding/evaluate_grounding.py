@@ -5,7 +5,6 @@ scale and one threshold are fitted on all sets together, each verdict of each se
 half of the passages are those of the fit on the other half.
 """
 
-import math
 import random
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from genqa_metrics.grounding.judging import Grounder, answer_of
 from genqa_metrics.grounding.loading import checkpoint_folder, load_judge
 from genqa_metrics.grounding.passages import content_keys
 from genqa_metrics.grounding.sentences import sentences_of
+from genqa_metrics.statistics.correlation import auc_limits
 from scipy.special import expit, logit
 from sklearn.metrics import roc_auc_score
 
@@ -112,17 +112,6 @@ def passed(scores: np.ndarray, scaling: Sequence[float]) -> np.ndarray:
     return expit(slope * np.asarray(scores) + intercept) >= threshold
 
 
-def auc_interval(auc: float, right: int, wrong: int) -> tuple[float, float]:
-    """Return the 95% interval of an AUC by Hanley and McNeil (1982).
-
-    >>> [round(end, 2) for end in auc_interval(0.9, 50, 50)]
-    [0.84, 0.96]
-    """
-    first, second = auc / (2 - auc) - auc**2, 2 * auc**2 / (1 + auc) - auc**2
-    error = math.sqrt((auc * (1 - auc) + (right - 1) * first + (wrong - 1) * second) / (right * wrong))
-    return max(0.0, auc - 1.96 * error), min(1.0, auc + 1.96 * error)
-
-
 def scores(sets: Mapping[str, Mapping]) -> dict[str, dict]:
     """Return {set: AUC, interval, AUC of shared words, shares of wrong texts that pass and of right ones flagged}."""
     fits, result = [fitted(sets, side) for side in (0, 1)], {}
@@ -130,11 +119,11 @@ def scores(sets: Mapping[str, Mapping]) -> dict[str, dict]:
         labels, halves, logits_of_set = (np.array(measured[column]) for column in ("labels", "halves", "logits"))
         passes = np.choose(halves, [passed(logits_of_set, fit) for fit in fits])
         wrong_pass, right_flagged = passes[labels == 0].mean(), 1 - passes[labels == 1].mean()
-        auc = float(roc_auc_score(labels, logits_of_set))
+        auc, *ends = auc_limits(logits_of_set, labels == 1, np.arange(len(labels)))
         result[name] = {
             "rows": len(labels),
             "auc": auc,
-            "interval": auc_interval(auc, int(labels.sum()), int((1 - labels).sum())),
+            "interval": ends,
             "overlap": float(roc_auc_score(labels, measured["overlap"])),
             "wrong_pass": float(wrong_pass),
             "right_flagged": float(right_flagged),
