@@ -129,12 +129,10 @@ def test_raters_on_other_machines_must_be_named(tmp_path, monkeypatch):
 def test_every_demo_is_served_behind_the_guard(repository, monkeypatch):
     """All go through `Demo.launch`, and so through `server.launch`, which adds it."""
     monkeypatch.syspath_prepend(repository / "spaces")
-    sharing, given = importlib.import_module("common.sharing"), {}
+    server, given = importlib.import_module("common.server"), {}
     demo = SimpleNamespace(title="A demo", queue=lambda **_: SimpleNamespace(launch=given.update))
-    monkeypatch.setattr(sharing.events, "preset", lambda *_: None)
-    page = SimpleNamespace(blocks=demo, app=str(repository / "spaces/ava/app.py"), about="What it shows.")
-    page.first, page._parts, page._function = (), (None, None, None), lambda: None
-    sharing.Demo.launch(page)
+    monkeypatch.setattr(server.templates.env, "loader", None)
+    server.launch(demo, str(repository / "spaces/ava/app.py"), "What it shows.", [], [])
     (guarded,) = given["app_kwargs"]["middleware"]
     assert issubclass(guarded.cls, guard.Guard)
     assert given["share"] is False

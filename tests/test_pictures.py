@@ -32,8 +32,7 @@ def test_a_preview_shows_what_the_demo_computes(name):
     app = load_app(name)
     if name == "grounding" and not app.server.is_here(CAUSAL_MODEL):
         pytest.skip("its judge is not there: genqa-metrics download --metric grounding")
-    tick = [lambda *_: None] if name == "compare" else []
-    status, *others = app.page(*tick, *app.DEMO.first)
+    status, *others = app.DEMO.scored(lambda *_: None, *app.DEMO.first)
     shown = NUMBER.findall(image.info["shown"])
     computed = set(NUMBER.findall(" ".join(text_of(each) for each in (status, *others) if isinstance(each, str))))
     assert set(shown) <= computed, f"run python -m tests.programs.pictures {name}"

@@ -37,25 +37,26 @@ IN_A_SPACE = """
 import json, pathlib, runpy, sys
 
 app = runpy.run_path(sys.argv[1], run_name="demo")
-space = pathlib.Path(sys.argv[1]).parent
-limits = [function.concurrency_limit for function in app["demo"].fns.values() if function.inputs]
-queues = {(f.concurrency_id, f.concurrency_limit) for f in app["demo"].fns.values() if f.fn and f.inputs}
+space, demo = pathlib.Path(sys.argv[1]).parent, app["DEMO"]
+events = demo.page.fns.values()
+limits = [function.concurrency_limit for function in events if function.inputs]
+queues = {(f.concurrency_id, f.concurrency_limit) for f in events if f.fn and f.inputs}
 named = [name for name, _ in queues if name in ("page", "file")]
 assert len(named) == len(set(named)), "the lowest limit of a queue is that of all its events"
-tabs = [block for block in app["demo"].blocks.values() if block.get_block_name() == "tabs"]
+tabs = [block for block in demo.page.blocks.values() if block.get_block_name() == "tabs"]
 assert tabs and all(each.overflow_behavior == "wrap" for each in tabs), "Gradio's menu hides tabs on phones"
-call = app[sys.argv[2]](*json.loads(sys.argv[3]))
-example = next(path for path in space.glob("example.*"))
-found = app["uploads"].peek(str(example))[0]
-columns = app["uploads"].guessed(found)
-columns.setdefault("prediction", [name for name in found if name not in columns.values()])  # a column for each system
-assert app["uploads"].read(str(example), columns, sets="f_meta" in app["TITLE"].lower().replace("-", "_")).items
+call = app.get("compare", demo.score)(*json.loads(sys.argv[2]))
+uploads, path = sys.modules["common.uploads"], str(demo.example_file)
+names = uploads.peek(path)[0]
+columns = uploads.guessed(names)
+columns.setdefault("prediction", [name for name in names if name not in columns.values()])  # a column for each system
+assert uploads.read(path, columns, sys.argv[3]).rows
 files = sorted({module.__file__ for name, module in sys.modules.items() if getattr(module, "__file__", None)
                and (name.partition(".")[0] in ("genqa_metrics", "common", "training")
                     or module.__file__.startswith(str(space)))})
 print(json.dumps([call, limits, files, app.get("METEOR_NOTE"), list(app.get("BASES", []))]))
 """
-MODULES = ("checks", "events", "html", "server", "sharing", "uploads", "verdicts")
+MODULES = ("checks", "demo", "events", "html", "server", "uploads")
 
 
 @pytest.fixture(scope="module")
@@ -71,26 +72,26 @@ def word_judge_in_demo(word_judge, monkeypatch):
 
 
 def test_a_demo_without_its_judge_opens_and_says_what_to_run(spaces, monkeypatch):
-    app = load_app("grounding")
+    demo = load_app("grounding").DEMO
     with pytest.raises(spaces.checks.Problem, match=r"not on this machine \(1,117 MB, once\). Run: genqa-metri"):
-        app.page("Who?", "Ann won.", "Ann won.")
+        demo.score("Who?", "Ann won.", "Ann won.")
     monkeypatch.setattr(spaces.server, "launch", lambda *_: None)
-    app.DEMO.launch()
-    fields, area, _ = app.DEMO._parts
-    assert "Run: genqa-metrics download --metric grounding" in area.status.value
-    assert not area.results.visible
-    assert [field.value for field in fields] == list(app.DEMO.first)
+    demo.launch()
+    assert "Run: genqa-metrics download --metric grounding" in demo.area.status.value
+    assert not demo.area.results.visible
+    assert [field.value for field in demo.inputs] == list(demo.first)
 
 
 @pytest.fixture
 def read(spaces, tmp_path):
     """Read a file as the demo of AVA does."""
 
-    def read_file(content, name="answers.csv"):
+    def read_file(content, name="answers.csv", columns=None, metric="ava"):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        columns = spaces.uploads.guessed(spaces.uploads.peek(str(path))[0])
-        return spaces.uploads.read(str(path), columns, "ava")
+        return spaces.uploads.read(
+            str(path), columns or spaces.uploads.guessed(spaces.uploads.peek(str(path))[0]), metric
+        )
 
     return read_file
 
@@ -98,30 +99,29 @@ def read(spaces, tmp_path):
 def test_examples_in_docstrings(spaces):
     found = [doctest.testmod(getattr(spaces, name)) for name in MODULES]
     assert sum(one.failed for one in found) == 0
-    assert sum(one.attempted for one in found) > 10
+    assert sum(one.attempted for one in found) >= 10
 
 
 def test_labels_of_people_in_a_file_are_used(read):
-    rows = read("question,prediction,references,label\nWho?,me,me,1\nWhen?,now,later,0\nWhere?,here,there,\n").rows()
+    rows = read("question,prediction,references,label\nWho?,me,me,1\nWhen?,now,later,0\nWhere?,here,there,\n").rows
     assert [row.get("label") for row in rows] == [1, 0, None]
 
 
-def test_one_column_for_each_system(spaces, tmp_path):
-    path = tmp_path / "wide.csv"
-    path.write_text("question,gpt,claude,references\nWho?,I,you,me\n")
-    columns = {"question": "question", "prediction": ["gpt", "claude"], "references": "references", "system": "(none)"}
-    found = spaces.uploads.read(str(path), columns, "ava").items
-    assert [(item.system, item.predictions) for item in found] == [("gpt", ["I"]), ("claude", ["you"])]
+@pytest.mark.parametrize("chosen", [["gpt", "claude"], ["gpt"]])
+def test_one_column_for_each_system(read, chosen):
+    columns = {"question": "question", "prediction": chosen, "references": "references", "system": "(none)"}
+    rows = read("question,gpt,claude,references\nWho?,I,you,me\n", columns=columns).rows
+    answers = [(row["system"], row["prediction"]) for row in rows]
+    assert answers == ([("gpt", "I"), ("claude", "you")] if len(chosen) == 2 else [("answers", "I")])
 
 
 HEADER = "question,prediction,references\n"
 
 
 def test_bad_rows_are_listed_and_left_out(read, tmp_path):
-    found = read(HEADER + "Who?,I,me\n,I,me\nWho?,I,\nWho?,me,me\n")
-    assert [item.line for item in found.items] == [2, 5]
-    assert len(found.bad) == 2
-    said = str(found.problems_html())
+    upload = read(HEADER + "Who?,I,me\n,I,me\nWho?,I,\nWho?,me,me\n")
+    assert [row["id"] for row in upload.rows] == ["line 2", "line 5"]
+    said = str(upload.problems_html())
     assert "2 rows were left out" in said
     assert "File, line 3: question: expected a question" in said
     assert "File, line 4: references: expected at least one reference" in said
@@ -139,20 +139,16 @@ def far_cell():
 
 
 BAD_FILES = [
-    ("", "answers.csv", "File: it holds no rows"),
     (HEADER, "answers.csv", "File: it holds no rows"),
     ("x", "answers.txt", "File: expected a name that ends in .csv, .tsv, .json, .jsonl, .xlsx, .parquet, .eval; save"),
-    ("x", "answers.csv.gz", "File: expected a name that ends in .csv"),
     (b"PK\x03\x04\x00", "answers.xlsx", "File: not a file that can be read: File is not a zip file; save the rows"),
     (far_cell(), "answers.xlsx", "it reaches to row 1,048,576 and column 5, more than 1,048,576 cells"),
     (gzip.compress(HEADER.encode() * 10), "answers.csv", "File: it is compressed; unpack it first."),
-    (b"x" * (5 * 2**20 + 1), "answers.csv", "File: larger than 5 MB"),
     ("question,said,references\nx,y,z\n", "answers.csv", "File, line 2: no prediction (a column named prediction or"),
     (HEADER + "x,y\n", "answers.csv", "File, line 2: expected 3 cells as in the header, got 2"),
     (HEADER + "x,y,z\n" * 2001, "answers.csv", "File: 2,001 rows are too many for this page; the limit is 2,000"),
     (HEADER + 'x,y,"[' + ", ".join(['""z""'] * 10_001) + ']"\n', "answers.csv", "File: 10,001 pairs of an answer"),
     (HEADER + f"x,y,{'z ' * 1_000_000}z\n", "answers.csv", "File: 2,000,003 characters are too many"),
-    ("[1]\n", "answers.jsonl", "File, line 1: expected a JSON object"),
     ("{not json}\n", "answers.jsonl", "File, line 1: not JSON"),
     ('{"question": "x", "prediction": ["y"], "references": "z"}\n', "a.jsonl", "expected one answer in each row"),
 ]
@@ -165,13 +161,12 @@ def test_bad_files(read, spaces, tmp_path, content, name, message):
     assert str(tmp_path) not in str(error.value), "where the server keeps uploads is nobody's business"
 
 
-def test_sets_are_bounded_by_their_pairs(spaces, tmp_path):
+def test_sets_are_bounded_by_their_pairs(spaces, read):
     """120 KB of questions would be 100,000,000 scores."""
-    path = tmp_path / "sets.jsonl"
     questions = [f"Q{i}?" for i in range(10_000)]
-    path.write_text(json.dumps({"predictions": questions, "references": questions}) + "\n")
+    row = json.dumps({"predictions": questions, "references": questions})
     with pytest.raises(spaces.checks.Problem, match="100,000,000 pairs of an answer and a reference are too many"):
-        spaces.uploads.read(str(path), {"prediction": "predictions"}, sets=True)
+        read(row, "sets.jsonl", {"prediction": "predictions"}, "f_meta")
 
 
 def test_gradio_deletes_what_was_written_for_download(spaces):
@@ -186,10 +181,12 @@ def test_gradio_deletes_what_was_written_for_download(spaces):
 
 
 def test_no_file_and_a_file_that_is_gone(spaces, tmp_path):
-    with pytest.raises(spaces.checks.Problem, match="no file yet"):
-        spaces.uploads.read(None, {})
-    with pytest.raises(spaces.checks.Problem, match=re.escape("files are kept for 60 minutes. Upload it again.")):
-        spaces.uploads.read(str(tmp_path / "gone.csv"), {})
+    for path, message in (
+        (None, "no file yet"),
+        (str(tmp_path / "gone.csv"), "are kept for 60 minutes. Upload it ag"),
+    ):
+        with pytest.raises(spaces.checks.Problem, match=message):
+            spaces.uploads.read(path, {}, "ava")
 
 
 @with_cases
@@ -210,7 +207,7 @@ def test_an_unexpected_error_tells_nothing_of_the_server(spaces, area, capsys):
     def broken():
         raise RuntimeError("/secret/place")
 
-    message = str(spaces.events.shown(broken, area, 1)(None)[0])
+    message = str(spaces.events.outcome(broken, area, 1)[0])
     assert "An error occurred on the server, not in your input. Please try again." in message
     assert "/secret/place" not in message
     assert "/secret/place" in capsys.readouterr().err
@@ -218,7 +215,6 @@ def test_an_unexpected_error_tells_nothing_of_the_server(spaces, area, capsys):
 
 def test_long_work_says_how_far_it_is(spaces, area, monkeypatch):
     monkeypatch.setattr(spaces.events, "STEP", 0.01)
-
     shown = threading.Event()
 
     def work(tick):
@@ -233,25 +229,22 @@ def test_long_work_says_how_far_it_is(spaces, area, monkeypatch):
     assert [last[0], last[-1]] == ["done", "result"]
 
 
-def test_f_meta_names_what_is_not_asked(spaces):
+def test_f_meta_names_what_is_not_asked():
+    generated, references = "When was the 2014 world cup?", "Who won the 2014 world cup?\nWhen was the 2014 world cup?"
     app = load_app("f_meta")
-    asked = (["When was the 2014 world cup?"], ["Who won the 2014 world cup?", "When was the 2014 world cup?"])
-    explained, scores = app.results_of(*asked, "Same question")
-    covered, missing, *_ = app.coverage(explained)
-    assert covered == "Covers **1 of 2** reference questions."
-    similarity = explained["best_match"]["references"][0]["score"]
-    start = f'Not asked: "Who won the 2014 world cup?" ({similarity:.2f}). Recall counts them in part'
-    assert missing.startswith(start)
-    assert 'data-label="asked by">none<' in app.matches_html(explained, "references")
+    scores, sentences, (_, tables), *_ = app.show([generated], references.splitlines(), app.DEFAULT)
+    assert sentences[0] == "Covers **1 of 2** reference questions."
+    assert sentences[1].startswith('Not asked: "Who won the 2014 world cup?" (0.')
+    assert 'data-label="asked by">none<' in tables
     assert scores["f_meta_covered"] == 0.5
 
 
-def test_aev_says_why_an_answer_with_the_right_words_scores_low(spaces):
+def test_aev_says_why_an_answer_with_the_right_words_scores_low():
     app = load_app("aev")
     answer = f"Press reset password in the security settings. {'We send an e-mail with a link. ' * 20}"
     for name, low in (("Ours: in between", True), ("Content", False)):
-        said = str(app.page(answer, "Press reset password in the security settings.", *app.CORNERS[name])[0])
-        assert ("Low because the answer is" in said) == low
+        result = app.show(answer, "Press reset password in the security settings.", *app.CORNERS[name])
+        assert any("Low because the answer is" in sentence for sentence in result.sentences) == low
 
 
 def test_the_front_door_shows_every_score_of_two_answers(spaces):
@@ -259,37 +252,34 @@ def test_the_front_door_shows_every_score_of_two_answers(spaces):
     app = load_app("home")
     equal = dict.fromkeys(app.SHOWN, 0.5)
     assert app.preferred([{**equal, "rougeL": 0.9}, equal]) == "ROUGE-L prefers **A**."
-    calls = {}
+    calls, scores = {}, {}
     for example in app.DEMO.examples:
-        status, bars, _ = app.page(*example.entries)
+        status, bars, _ = app.DEMO.scored(spaces.events.ignore, *example.entries)
         calls[example.label] = re.search(r"The judge calls <b>(A \w+)</b> and <b>(B \w+)</b>", status).groups()
         assert len(re.findall(r'<tr><th scope="row">', bars)) == len(app.SHOWN)
     assert calls["Right words, wrong fact"] == ("A wrong", "B right")
     assert calls["The judge fails: a condition is lost"][0] == "A right"
-    question, references, first, second = app.DEMO.first
+    scores = app.DEMO.score(*app.DEMO.first)["scores"]
     page = (ROOT / "spaces/docs/pages/index.md").read_text(encoding="utf-8")
     for name, (title, _, fails) in app.SHOWN.items():
         line = next((line for line in page.splitlines() if line.startswith(f"| {title}") and fails in line), "")
         values = [float(number) for number in re.findall(r"\d\.\d+", line)]
-        both = [score[name] for score in app.scores_of(question, [first, second], [references])]
-        assert values in ([], [pytest.approx(value, abs=0.006) for value in both]), name
-    alone = app.score(question, second, [references])
-    assert alone == pytest.approx(app.scores_of(question, [first, second], [references])[1], abs=1e-4)
-    assert f'href="{spaces.sharing.link_to("ava")}"' in bars
-    assert "B" not in re.findall(r'class="bar (\w)"', app.page(question, references, first, "")[1])
+        assert values in ([], [pytest.approx(score[name], abs=0.006) for score in scores]), name
+    assert f'href="{spaces.demo.link_to("ava")}"' in bars
+    question, references, first, _ = app.DEMO.first
+    assert "B" not in re.findall(r'class="bar (\w)"', app.show(question, [references], first, "").outputs[0])
 
 
 @pytest.mark.parametrize("name", ["aev", "f_meta"])
 def test_a_page_links_the_documentation_and_every_file_that_it_names(spaces, name):
     """The text of a card is read beside other files; on a page all its links lead to the repository."""
-    app, repository = load_app(name), spaces.sharing.REPOSITORY
-    text = "\n".join(block.value for block in app.demo.blocks.values() if block.get_block_name() == "markdown")
+    blocks, repository = load_app(name).DEMO.page.blocks.values(), spaces.demo.REPOSITORY
+    text = "\n".join(block.value for block in blocks if block.get_block_name() == "markdown")
     assert not re.findall(r"\]\((?!https:|#)[^)]*\)", text)
     assert not re.findall(r"(?<!\[)`training/[\w./]+`", text)
     for path in re.findall(rf"{repository}/(?:blob|tree)/main/([^)#]+)", text):
         assert (ROOT / path).resolve().exists(), path
-    assert spaces.sharing.link_to("home") in text
-    assert spaces.sharing.link_to("docs") in text
+    assert {spaces.demo.link_to(name) in text for name in ("home", "docs")} == {True}
 
 
 def test_a_table_of_short_cells_stays_a_table_on_phones(spaces):
@@ -299,25 +289,25 @@ def test_a_table_of_short_cells_stays_a_table_on_phones(spaces):
     assert 'class="texts cards"' in spaces.html.table(["", "echo", "own", "best"], [*rows, ["b" * 40, "", "", ""]], "")
 
 
-def test_the_example_of_an_error_is_one_and_the_picture_has_its_probability(spaces):
+def test_the_example_of_an_error_is_one_and_the_picture_has_its_probability():
     """A person calls the answer wrong; if a new judge does too, the example must go."""
-    app = load_app("ava")
-    example = next(each for each in app.DEMO.examples if each.label.startswith("Judge's error"))
-    judged = app.score(*example.entries[:2], [example.entries[2]])
-    assert judged["ava_label"] == 1
-    status = app.page(*example.entries, "small")[0]
-    assert f'aria-label="Probability {judged["ava_score"]:.2f}; right from 0.58; unsure from 0.1 to 0.9"' in status
-    assert f'<circle cx="{10 + 320 * judged["ava_score"]:.1f}"' in status
+    demo = load_app("ava").DEMO
+    example = next(each for each in demo.examples if each.label.startswith("Judge's error"))
+    result = demo.show(*demo.checked(example.entries, ["question", "answer", "references", "judge"]))
+    score = result.scores["ava_score"]
+    assert result.scores["ava_label"] == 1
+    assert f'aria-label="Probability {score:.2f}; right from 0.58; unsure from 0.1 to 0.9"' in result.after
+    assert f'<circle cx="{10 + 320 * score:.1f}"' in result.after
 
 
 @pytest.mark.usefixtures("word_judge_in_demo")
 @pytest.mark.parametrize("name", ["ava", "grounding", "kpqa"])
 def test_a_demo_shows_the_report_of_explain(spaces, name):
     """As it is, in a frame, with no text of a visitor that is HTML outside of it or in it."""
-    app = load_app(name)
+    demo = load_app(name).DEMO
     nasty = '<b>x</b>"><script>window.hacked=1</script>${1}{{2}}'
-    values = [nasty, f"{nasty} They met in Rome.", "They met in Rome.", *app.DEMO.first[3:]]
-    status, report, *_ = app.page(*values)
+    entries = [nasty, f"{nasty} They met in Rome.", "They met in Rome.", *demo.first[3:]]
+    status, report, *_ = demo.scored(spaces.events.ignore, *entries)
     (shown,) = re.findall(r'^<iframe title="[^"]+" onload="fitFrame\(this\)" srcdoc="([^"]*)"></iframe>$', str(report))
     assert "<script" not in str(status) + str(report)
     assert not {"$", "{", "`"} & {*shown}, "Gradio would read a template"
@@ -331,12 +321,21 @@ def test_a_demo_shows_the_report_of_explain(spaces, name):
 def test_the_judge_of_a_demo_is_that_of_the_setting(spaces, judges, monkeypatch):
     other = str(judges())
     monkeypatch.setattr(spaces.server, "CHECKPOINT", other)
+    digest = checkpoint_digest(Path(other))[:12]
     app = load_app("ava")
     assert app.JUDGES[:2] == [other, "small"]
-    _, report, _, code = app.page(*app.DEMO.first)
-    assert f"checkpoint:{checkpoint_digest(Path(other))[:12]}" in html.unescape(report).replace("<wbr>", "")
+    _, report, _, code = app.DEMO.scored(spaces.events.ignore, *app.DEMO.first)
+    assert f"checkpoint:{digest}" in html.unescape(report).replace("<wbr>", "")
     assert f'evaluate.load("metrics/ava", checkpoint={other!r})' in html.unescape(code)
-    assert "checkpoint" not in spaces.sharing.metric_code("ava", predictions=["Six."])
+    assert "checkpoint" not in spaces.demo.metric_code("ava", predictions=["Six."])
+    monkeypatch.delitem(sys.modules, "comparing", raising=False)  # it reads the setting when it is imported
+    app = load_app("compare")
+    monkeypatch.delitem(sys.modules, "comparing")
+    report, _ = app.comparing.compared(spaces.events.ignore, CALLS["compare"][0])
+    assert digest in report.signatures["ava"]
+    columns = dict.fromkeys(("questions", "references", "answers"))
+    for template, values in (("code_of_a_file.txt", {}), ("code_of_texts.txt", columns)):
+        assert repr({"ava": {"checkpoint": other}}) in html.unescape(app.python_code(template, **values))
 
 
 def test_a_larger_judge_is_offered_where_its_base_model_is(spaces, tmp_path, monkeypatch):
@@ -350,7 +349,7 @@ def test_a_larger_judge_is_offered_where_its_base_model_is(spaces, tmp_path, mon
     assert only_here == [True, True]
     assert "genqa-metrics download --metric ava --checkpoint SIZE" in app.JUDGE_NOTE
     with pytest.raises(spaces.checks.Problem, match="Judge: expected one of small, got large"):
-        app.page(*app.DEMO.first[:3], "large")
+        app.DEMO.score(*app.DEMO.first[:3], "large")
     monkeypatch.setattr("genqa_metrics.core.checkpoints.PinnedEncoder.matches", lambda *_: True)
     monkeypatch.setattr("genqa_metrics.core.checkpoints.cached_folder", lambda *_: tmp_path)
     app = load_app("ava")
@@ -359,145 +358,52 @@ def test_a_larger_judge_is_offered_where_its_base_model_is(spaces, tmp_path, mon
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_every_input_of_a_run_marks_its_result(name):
-    """The runs of a page have a number; a change of any input that is sent with it is seen by outdated.js."""
-    page = load_app(name).demo
-    runs = [function for function in page.fns.values() if "runStarted(++last" in str(function.js)]
-    watched = [function for function in page.fns.values() if "edited(" in str(function.js)]
-    assert len(runs) > 1
-    for run in runs:
-        _, *inputs = run.inputs
-        assert run.js == f"(_, ...values) => runStarted(++last, {[one._id for one in inputs]}, values)"
-        changes = {target for function in watched for target in function.targets}
-        assert {(one._id, "change") for one in inputs} <= changes
-    for function in watched:
-        assert f"edited({[one._id for one in function.inputs]}, " in function.js
-
-
-@pytest.mark.parametrize("name", CALLS)
 def test_no_click_is_dropped_while_the_one_before_is_answered(name):
     """Gradio's "once", the default, drops it: the page would show what was chosen before."""
-    functions = load_app(name).demo.fns.values()
+    functions = load_app(name).DEMO.page.fns.values()
     asked = [one for one in functions if one.fn and any(event not in ("load", None) for _, event in one.targets)]
     assert asked
     assert [(one.name, one.targets) for one in asked if one.trigger_mode == "once"] == []
 
 
-@pytest.fixture
-def comparison_read_anew():
-    """The modules of the demo read the setting when they are imported."""
-    for again in (False, True):
-        sys.modules.pop("comparing", None)
-        if not again:
-            yield
-
-
-@pytest.mark.usefixtures("comparison_read_anew")
-def test_the_judge_of_the_comparison_is_that_of_the_setting(spaces, judges, monkeypatch):
-    other = str(judges())
-    digest = checkpoint_digest(Path(other))[:12]
-    monkeypatch.setattr(spaces.server, "CHECKPOINT", other)
-    app = load_app("compare")
-    report, _ = app.comparing.compared(lambda *_: None, CALLS["compare"]["arguments"][0])
-    assert digest in report.signatures["ava"]
-    columns = dict.fromkeys(("questions", "references", "answers"))
-    for template, values in (("code_of_a_file.txt", {}), ("code_of_texts.txt", columns)):
-        assert repr({"ava": {"checkpoint": other}}) in html.unescape(app.python_code(template, **values))
-
-
-def test_the_headline_of_a_comparison_is_the_finding_of_its_report():
-    app = load_app("compare")
-    report, _ = app.comparing.compared(lambda *_: None, CALLS["compare"]["arguments"][0])
-    status, _, _, framed, *_ = app.shown_of(lambda *_: None, CALLS["compare"]["arguments"][0], Markup())
-    assert report.findings[0] in Markup(status).striptags()
-    assert report.findings[0] not in html.unescape(framed)
-
-
-def test_a_comparison_on_a_page_names_no_command_but_what_the_page_can_do():
-    app = load_app("compare")
-    assert doctest.testmod(app.comparing).failed == 0
-    labelled = app.comparing.pasted(*app.DEMO.first)
-    rows = [{name: value for name, value in row.items() if name != "label"} for row in labelled]
-    report, _ = app.comparing.compared(lambda *_: None, rows)
-    assert any("genqa-metrics label" in note for note in report.notes)
-    framed = Markup(html.unescape(app.shown_of(lambda *_: None, rows, Markup())[3])).striptags()
-    assert "genqa-metrics label" not in framed
-    assert app.comparing.LABEL_THEM in framed
-    assert app.comparing.LABEL_THEM not in html.unescape(app.shown_of(lambda *_: None, labelled, Markup())[3])
-
-
-def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided():
+def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spaces):
     """Words alone prefer the system with the wrong facts; people, the judge and weighted words the other one."""
     app = load_app("compare")
     rows = app.comparing.pasted(*app.DEMO.first)
     assert [row["label"] for row in rows] == 12 * [0] + 12 * [1]
-    status, _, sides, *_ = app.page(lambda *_: None, *app.DEMO.first)
+    status, _, sides, framed, *_ = app.DEMO.scored(spaces.events.ignore, *app.DEMO.first)
     assert "own words is significantly better than the other system" in status
+    assert "own words is significantly better than the other system" not in html.unescape(framed)
+    assert app.comparing.LABEL_THEM not in html.unescape(framed)
     best = re.findall(r'<th scope="row"[^>]*>([^<]*)</th>.*?([^<>]*)</td></tr>', sides)
     wrong = {"ROUGE-L", "BERTScore"}
     assert len(best) == 6
     assert {name for name, system in best if system == "echo"} == wrong
     assert {name for name, system in best if system == "own words"} == {name for name, _ in best} - wrong
+    for row in rows:
+        del row["label"]
+    report, _ = app.comparing.compared(spaces.events.ignore, rows)
+    assert any("genqa-metrics label" in note for note in report.notes)
+    framed = Markup(html.unescape(app.shown_of(spaces.events.ignore, rows, Markup())[3])).striptags()
+    assert "genqa-metrics label" not in framed, "a page names no command, but what the page can do"
+    assert app.comparing.LABEL_THEM in framed
 
 
-def test_labels_of_pasted_answers_are_one_for_each_question(spaces):
+def test_pasted_answers_are_lines_or_blocks_and_labels_one_for_each_question(spaces):
     comparing = load_app("compare").comparing
     asked = "Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney"
-    rows = comparing.pasted(*asked, "a", "Marlowe\nhoney", "0\n1", "b", "Shakespeare\nwax", "")
+    rows = comparing.pasted(*asked, "a", "- Shakespeare,\n- William\n\nhoney\n", "0\n1", "b", "Marlowe\nhoney", "")
+    assert [row["prediction"] for row in rows] == ["- Shakespeare,\n- William", "honey", "Marlowe", "honey"]
     assert [row.get("label") for row in rows] == [0, 1, None, None]
     for labels in ("0", "0\nright"):
         with pytest.raises(spaces.checks.Problem, match=re.escape("Labels of a: write 1 (right) or 0 (wrong)")):
             comparing.pasted(*asked, "a", "Marlowe\nhoney", labels)
 
 
-def test_pasted_answers_of_several_lines_are_blocks(spaces):
-    comparing = load_app("compare").comparing
-    asked = "Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney"
-    rows = comparing.pasted(*asked, "a", "- Shakespeare,\n- William\n\nhoney\n", "", "b", "Marlowe\nhoney", "")
-    assert [row["prediction"] for row in rows] == ["- Shakespeare,\n- William", "honey", "Marlowe", "honey"]
-
-
-def test_a_link_is_short_and_never_unpacks_to_much(spaces):
-    """The opening examples of all demos fit; a bomb, a cut link and other JSON are not links."""
-    sharing = spaces.sharing
-    for name in ("compare", "ava", "kpqa", "f_meta", "aev"):
-        app = load_app(name)
-        for one in app.DEMO.examples:
-            values = [*one.entries, *app.DEMO.first[len(one.entries) :]]
-            assert len(sharing.packed(values)) < 2_000
-            assert sharing.unpacked(sharing.packed(values)) == values
-    bomb = sharing.packed(["a" * 10**6])
-    for bad in (bomb, sharing.packed(["a"])[:-3], "%%%", "e" * 9_000, sharing.packed([])[:1], "é"):
-        with pytest.raises(ValueError, match="not a link of this page"):
-            sharing.unpacked(bad)
-        assert load_app("ava").DEMO.parse(f"x={bad}") is None
-
-
-def test_a_link_holds_what_was_scored(spaces):
-    """The page reads the link from the result: what is typed during a run does not get into it."""
-    app = load_app("aev")
-    values = ('a <b> & "c"', "b", *app.DEMO.first[2:-1], True)
-    link = html.unescape(re.search(r'data-link="([^"]*)"', app.page(*values)[0])[1])
-    assert link.startswith("a-b-c=")
-    parse, packed = app.DEMO.parse, spaces.sharing.packed
-    assert parse(link) == list(values)
-    assert parse("x=" + packed(["x"])) == ["x", "", *app.DEMO.first[2:]]
-    assert parse("x=" + packed([3, {}, "high", 0.5, None, True])) == ["", "", 0.5, 0.5, *app.DEMO.first[4:]]
-    assert parse("elsewhere") is None
-
-
 @pytest.mark.parametrize("base", BASES)
-def test_a_base_of_f_meta_is_that_of_the_module(spaces, base):
+def test_a_base_of_f_meta_is_that_of_the_module(base):
     arguments = (["Who won it?", "When was it?"], ["Who won the cup?", "Which year was it?"], base)
-    assert_same_scores("f_meta", load_app("f_meta").score(*arguments), arguments)
-
-
-def packed(name: str, folder: Path) -> Path:
-    """Write a Space as `python -m training.publish` does, with the checkpoints that the Hub has otherwise."""
-    publish_space.write_space(name, "ns", "v0", folder)
-    for metric in publish_space.WITH_CHECKPOINT:
-        shutil.copytree(ROOT / "metrics" / metric / "checkpoint", folder / "genqa_metrics" / metric / "checkpoint")
-    return folder
+    assert_same_scores("f_meta", load_app("f_meta").DEMO.score(*arguments), arguments)
 
 
 def assert_installed(files, space):
@@ -519,13 +425,17 @@ def assert_installed(files, space):
     "name", ["compare", *(pytest.param(name, marks=pytest.mark.slow) for name in ("aev", "f_meta"))]
 )
 def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
-    space = packed(name, tmp_path / "space")
+    """The folder of `training.publish`, with the checkpoints that the Hub has otherwise, and without Java."""
+    space = tmp_path / "space"
+    publish_space.write_space(name, "ns", "v0", space)
+    for metric in publish_space.WITH_CHECKPOINT:
+        shutil.copytree(ROOT / "metrics" / metric / "checkpoint", space / "genqa_metrics" / metric / "checkpoint")
     clash = {path.stem for path in space.iterdir()} & sys.stdlib_module_names
     assert not clash, f"{clash}: the folder of an app is the first on its path, so others would import these files"
     (tmp_path / "bin").mkdir()
-    environment = {**os.environ, "PATH": str(tmp_path / "bin")}  # no java there
-    function, arguments = CALLS[name].values()
-    command = [sys.executable, "-c", IN_A_SPACE, str(space / "app.py"), function, json.dumps(arguments)]
+    environment = {**os.environ, "PATH": str(tmp_path / "bin")}
+    metric = "ava" if name == "compare" else name
+    command = [sys.executable, "-c", IN_A_SPACE, str(space / "app.py"), json.dumps(CALLS[name]), metric]
     out = printed_by(command, cwd=space, env=environment)
     scores, limits, files, note, bases = json.loads(out.splitlines()[-1])
     assert_same_scores(name, scores)
@@ -540,7 +450,7 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
 
 
 @pytest.mark.parametrize("systems", [("=1+1", "b"), ("=1+1",)])
-def test_the_file_of_all_scores_holds_no_formula(systems):
+def test_the_file_of_all_scores_holds_no_formula(spaces, systems):
     """Names, questions and answers of a file could be run by a spreadsheet; `read` of the package gets them back."""
     app = load_app("compare")
     rows = [
@@ -548,7 +458,7 @@ def test_the_file_of_all_scores_holds_no_formula(systems):
         for n in range(6)
         for system in systems
     ]
-    *_, path = app.shown_of(lambda *_: None, rows, Markup())
+    *_, path = app.shown_of(spaces.events.ignore, rows, Markup())
     with open(path, encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))
     assert len(lines) == len(rows) + 1

@@ -5,13 +5,17 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
-from common import checks, html, server, sharing, uploads, verdicts
+from common import checks, events, html, server, uploads
+from common.demo import Demo, Result, metric_code, plain_outputs
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, LARGE_MODEL
+from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
+from genqa_metrics.registry import make_scorer
 from genqa_metrics.reports.table import probability_and_threshold
+from genqa_metrics.verbs.explain.verdict import verdict, verdict_html
+from markupsafe import Markup
 
-TITLE = "AVA: is the answer right?"
-ABOUT = "A small judge reads a question, accepted answers and an answer, and gives a verdict with its reasons."
-MAX_ANSWER = 20_000  # characters; of a long answer the judge reads the most similar passage
+MAX_EXPLAINED = 1_500  # characters of an answer that is explained; each of its words takes a pass of the model
+TOO_LONG = f"Answers of more than {MAX_EXPLAINED:,} characters get a verdict without its reason on this page."
 ERRS = "The judge knows no facts and can be wrong, above all on long answers: see How far to trust it."
 LARGER = {"base": LARGE_MODEL, "large": CAUSAL_MODEL}
 JUDGES = list(
@@ -24,9 +28,6 @@ if MISSING:
     JUDGE_NOTE += f" To get {MISSING}: genqa-metrics download --metric ava --checkpoint SIZE."
 
 
-DEMO = sharing.Demo(__file__, TITLE, ABOUT, JUDGES[0])
-
-
 def settings(judge: str = JUDGES[0]) -> dict:
     """Return the settings of the metric for a judge that is offered."""
     if judge not in JUDGES:
@@ -34,89 +35,70 @@ def settings(judge: str = JUDGES[0]) -> dict:
     return {"checkpoint": judge}
 
 
-def page(question: str, answer: str, references: str, judge: str) -> list:
-    """Return what the page shows for one answer."""
-    entries = (question, answer, references, judge)
-    question = checks.text("Question", question)
-    answer = checks.text("Answer to be judged", answer, MAX_ANSWER)
-    lines = checks.lines("Accepted answers", references)
-    judged = verdicts.judged(question, answer, lines, settings(judge))
-    status = html.headline(
-        verdicts.sentence(judged["probability"], judged["threshold"]),
-        ERRS,
-        "" if judged["report"] else judged["reason"],  # the report says it
-        *(f"Note: {text}." for text in judged["warnings"]),
-        DEMO.note(entries) if judge == JUDGES[0] else "",
-    )
-    alone = zip(lines, judged["by_reference"], strict=True)
-    rows = [[text, probability_and_threshold(value, judged["threshold"])[0]] for text, value in alone]
-    caption = "Probability with each accepted answer only"
-    by_reference = html.table(["accepted answer", "probability"], rows, caption, {1})
-    columns = {"questions": [question], "predictions": [answer], "references": [lines]}
-    code = sharing.metric_code("ava", settings(judge)["checkpoint"], **columns, explain=True)
-    status += verdicts.scale(judged["probability"], judged["threshold"])
-    return [status + DEMO.mark(*entries), judged["report"], by_reference if len(lines) > 1 else "", code]
-
-
-def score(question: str, answer: str, references: list[str] | str) -> dict:
-    """Judge an answer: its probability of being right, verdict, reason, and the probability with each reference only.
-
-    Args:
-        question: the question.
-        answer: the answer to be judged.
-        references: one accepted answer, or a list of them.
-    """
-    question = checks.text("question", question)
-    answer = checks.text("answer", answer, MAX_ANSWER)
-    judged = verdicts.judged(question, answer, checks.texts("references", references), settings())
-    return {
-        "ava_score": judged["probability"],
-        "ava_label": int(judged["probability"] >= judged["threshold"]),
-        "ava_threshold": judged["threshold"],
-        "ava_score_per_reference": judged["by_reference"],
-        "reason": judged["reason"],
-    }
-
-
-def rank(file: str | None) -> dict:
-    """Judge the answers in a file: accuracy of its systems and every verdict. Columns are known by their names."""
-    columns, _ = uploads.peek(file)
-    rows = uploads.read(file, uploads.guessed(columns), "ava")
-    report = uploads.scored(lambda *_: None, rows.rows(), "ava", settings())
-    kept = {name: report.results.columns[name] for name in ("id", "system", "ava_score", "ava_label")}
-    verdicts = [dict(zip(kept, values, strict=True)) for values in zip(*kept.values(), strict=True)]
-    return {**report.to_dict(), "left_out": rows.bad, "verdicts": verdicts}
-
-
 def judge_field() -> gr.Radio:
     """Return the choice of a judge, not rendered yet."""
     return gr.Radio(JUDGES, value=JUDGES[0], label="Judge", info=JUDGE_NOTE, render=False)
 
 
-with DEMO.page() as demo:
-    question = sharing.text_box("Question", most=6)
-    answer = sharing.text_box("Answer to be judged")
-    limits = f"One on each line, at most {checks.MAX_REFERENCES}."
-    references = sharing.text_box("Accepted answers", lines=2, info=limits)
-    with gr.Tabs(overflow_behavior="wrap"):
-        fields = [question, answer, references, judge_field()]
-        DEMO.form("One answer", fields, "Judge the answer", page, 2, submit=[question, answer])
-        picked = uploads.score_tab(
-            "Compare systems",
-            "ava",
-            ("question", "prediction", "references", "system", "id"),
-            DEMO.example_file,
-            "Columns: question, answer, accepted answers; also system, id, and label (0 or 1, by people).",
-            others=[judge_field()],
-            settings=settings,
-        )
-    DEMO.add_background("How far to trust it", "ava")
-    server.endpoint(score, *DEMO.examples[0].entries[:2], ["12", "twelve"])
+def scale(probability: float, threshold: float) -> Markup:
+    """Return a picture of a probability on a scale from 0 to 1: where right begins, and where the judge is unsure."""
+    marks = {"shown": probability, "threshold": threshold, "unsure_from": UNSURE_FROM, "unsure_to": UNSURE_TO}
+    return html.rendered(__file__, "scale.svg.j2", **marks)
+
+
+def show(question: str, answer: str, references: list[str], judge: str) -> Result:
+    """Return what the page shows for one answer; a very long one is judged without a reason."""
+    scorer, number = make_scorer("ava", settings(judge)), len(references)
+    alone = {"questions": [question] * number, "predictions": [answer] * number}
+    alone["references"] = [[reference] for reference in references]
+    by_reference = scorer.statistics(alone)[0][:, 1].tolist()
+    columns = {"questions": [question], "predictions": [answer], "references": [references]}
+    if len(answer) <= MAX_EXPLAINED:
+        explained = verdict(question, answer, references, settings(judge))
+        probability, reason, warnings = explained.probability, explained.reason, explained.warnings
+        report = html.frame("Why the judge says so", verdict_html(explained, verdicts=False))  # with the reason
+    else:
+        statistics, counts, *_ = scorer.statistics(columns)
+        probability, reason, report = float(statistics[0, 1]), TOO_LONG, ""
+        warnings = scorer.warnings({}, counts)
+    threshold = scorer.threshold
+    label = int(probability >= threshold)
+    called = "✓ The judge calls it right" if label else "✗ The judge calls it wrong"
+    shown, least = probability_and_threshold(probability, threshold)
+    sentences = [f"**{called}.** Probability **{shown}**; {least} or more counts as right.", ERRS]
+    sentences += [*([] if report else [reason]), *(f"Note: {text}." for text in warnings)]
+    cells = [probability_and_threshold(alone, threshold)[0] for alone in by_reference]
+    caption = "Probability with each accepted answer only"
+    table = html.table(["accepted answer", "probability"], zip(references, cells, strict=True), caption, {1})
+    scores = {"ava_score": probability, "ava_label": label, "ava_threshold": threshold, "reason": reason}
+    scores["ava_score_per_reference"] = by_reference
+    code, picture = metric_code("ava", judge, **columns, explain=True), scale(probability, threshold)
+    return Result(scores, sentences, [report, table if number > 1 else ""], code, picture)
+
+
+def rank(file: str | None) -> dict:
+    """Judge the answers in a file: accuracy of its systems and every verdict. Columns are known by their names."""
+    upload = uploads.read(file, uploads.guessed(uploads.peek(file)[0]), "ava")
+    report = uploads.scored(events.ignore, upload.rows, "ava", settings())
+    table = report.to_pandas()[["id", "system", "ava_score", "ava_label"]]
+    return {**report.to_dict(), "left_out": upload.bad, "verdicts": table.to_dict("records")}
+
+
+DEMO = Demo(
+    __file__,
+    "ava",
+    show,
+    controls={"judge": judge_field()},
+    results=lambda: plain_outputs(2),
+    file_controls=lambda: [judge_field()],
+    settings=settings,
+)
+with DEMO.page:
     with gr.Row(visible=False):  # an endpoint for programs; only a field checks that a file was uploaded
         result = gr.JSON(label="systems, accuracy, notes, signatures, left_out, verdicts")
         limits = {"concurrency_id": "file", "concurrency_limit": 1, "trigger_mode": "multiple"}
         rank_file = server.with_clear_errors(rank)
-        gr.Button("rank").click(rank_file, picked.file, result, api_name="rank", **limits)
+        gr.Button("rank").click(rank_file, DEMO.upload[0], result, api_name="rank", **limits)
 
 if __name__ == "__main__":
     DEMO.launch()

@@ -1,5 +1,7 @@
 """Checks of what visitors type and programs send: limits, and messages that name the field and the fix."""
 
+import re
+
 from genqa_metrics.verbs.label import guard
 
 MAX_TEXT = 2_000  # characters of a typed question, answer or reference
@@ -13,7 +15,7 @@ class Problem(ValueError):
 
 
 def text(name: str, entry: object, limit: int = MAX_TEXT, required: bool = True) -> str:
-    """Return a typed text without surrounding white space; a `Problem` names the field.
+    """Return a text without surrounding white space; a `Problem` names the field.
 
     >>> text("Question", " Who? ")
     'Who?'
@@ -31,30 +33,23 @@ def text(name: str, entry: object, limit: int = MAX_TEXT, required: bool = True)
     return typed
 
 
-def lines(name: str, entry: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
-    r"""Return the lines of a typed text, without empty ones; at most `most` of `limit` characters.
+def texts(
+    name: str, entry: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT, separator: str = r"\n"
+) -> list[str]:
+    r"""Return the texts of a list, or of a text in which a pattern separates them: `most`, each of `limit` characters.
 
-    >>> lines("References", "four\n\n 4 ")
-    ['four', '4']
+    >>> texts("References", "four\n\n 4 "), texts("references", ["four", "4"])
+    (['four', '4'], ['four', '4'])
     """
-    typed = [line.strip() for line in text(name, entry, most * (limit + 1)).splitlines() if line.strip()]
-    if len(typed) > most:
-        raise Problem(f"{name}: {len(typed)} lines are too many for this page; the limit is {most}.")
-    return [text(f"{name}, line {i}", line, limit) for i, line in enumerate(typed, 1)]
-
-
-def texts(name: str, sent: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
-    """Return the text or texts that a program sent; at most `most` of `limit` characters.
-
-    >>> texts("references", "Paris"), texts("references", ["four", "4"])
-    (['Paris'], ['four', '4'])
-    """
-    items = [sent] if isinstance(sent, str) else sent
+    items = entry
+    if isinstance(entry, str):
+        typed = text(name, entry, most * (limit + 1))
+        items = [item for item in re.split(separator, typed) if item.strip()]
     if not isinstance(items, list | tuple):
-        got = "null" if sent is None else type(sent).__name__
+        got = "null" if entry is None else type(entry).__name__
         raise Problem(f'{name}: expected a text or a list of texts such as ["four", "4"], got {got}.')
     if not items:
         raise Problem(f"{name}: this field is empty; give at least one text.")
     if len(items) > most:
         raise Problem(f"{name}: {len(items)} texts are too many for this page; the limit is {most}.")
-    return [text(name if len(items) == 1 else f"{name}, item {i}", item, limit) for i, item in enumerate(items, 1)]
+    return [text(name if len(items) == 1 else f"{name}, text {i}", item, limit) for i, item in enumerate(items, 1)]

@@ -17,13 +17,8 @@ STEP = 0.3  # seconds between two updates of long work
 REPEAT = 3.0  # seconds after which an unchanged progress is sent again
 ABANDONED = 20.0  # seconds without a reader after which long work stops
 UNEXPECTED = "An error occurred on the server, not in your input. Please try again."
-# The status is announced by screen readers. The address of the page follows it: results that can be linked carry their
-# query, see `sharing.Demo`. In a Space the page lies in a frame, and the page around it is told.
-LIVE = "element.setAttribute('role', 'status'); element.setAttribute('aria-live', 'polite');"
-_STATUS = LIVE + html.script("status.js")
-# Which result is of the inputs as they are now, see outdated.js.
-_STARTED, _EDITED = "(_, ...values) => runStarted(++last, {}, values)", "(...values) => edited({}, values)"
 SCROLL = html.script("scroll.js")  # shows the status if it is out of view
+QUEUE = {"concurrency_limit": 1, "concurrency_id": "page", "api_visibility": "private"}
 
 
 class NothingToScore(Exception):
@@ -35,32 +30,21 @@ class Stopped(Exception):
 
 
 class Area(NamedTuple):
-    """Where results appear: a status, the results, and a button that stops long work.
-
-    The status is always visible, so that screen readers notice its changes. `run` is the number of the run whose
-    inputs are sent, which only the browser knows; `watched` are the inputs whose changes mark a result as out of date.
-    """
+    """Where results appear: a status, which screen readers announce, the results, a button that stops long work."""
 
     status: gr.HTML
     results: gr.Column
     stop: gr.Button
     hint: Markup
-    run: gr.Number
-    watched: set
 
 
-def results_area(hint: str) -> Area:
-    """Return an area that shows a hint; the caller fills `results`."""
+def results_area(hint: str, name: str = "form") -> Area:
+    """Return an area that shows a hint; the caller fills `results`. `name` is the id of its status, see page.js."""
     hint = html.fill('<p class="hint">Results appear here. {hint}</p>', hint=hint)
-    status = gr.HTML(hint, elem_classes="status", apply_default_css=False, js_on_load=_STATUS)
+    script = html.script("status.js")
+    status = gr.HTML(hint, elem_id=name, elem_classes="status", apply_default_css=False, js_on_load=script)
     stop = gr.Button("Stop", visible=False, size="sm", variant="stop")
-    run = gr.Number(visible=False, precision=0)
-    return Area(status, gr.Column(visible=False, elem_classes="results"), stop, hint, run, set())
-
-
-def ids(components: Sequence) -> list[int]:
-    """Return what outdated.js calls components."""
-    return [component._id for component in components]
+    return Area(status, gr.Column(visible=False, elem_classes="results"), stop, hint)
 
 
 STOPPED = html.fill('<p class="hint">Stopped.</p>')
@@ -70,12 +54,10 @@ def _updates(status: Markup, results: bool | None, running: bool = False) -> lis
     return [status, gr.skip() if results is None else gr.update(visible=results), gr.update(visible=running)]
 
 
-def _outcome(function: Callable[[], list], area: Area, outputs: int, number: int | None = None) -> list:
-    """Return what the page shows: a function's results with the number of their run, or why there are none."""
+def outcome(function: Callable[[], list], area: Area, outputs: int) -> list:
+    """Return what the page shows: a function's status and results, or why there are none."""
     try:
         status, *results = function()
-        if number is not None:
-            status += html.fill('<span hidden data-run="{number}"></span>', number=number)
         return [*_updates(status, True), *results]
     except (NothingToScore, Stopped) as reason:
         status = STOPPED if isinstance(reason, Stopped) else area.hint
@@ -87,33 +69,21 @@ def _outcome(function: Callable[[], list], area: Area, outputs: int, number: int
     return [*_updates(status, False), *[gr.skip()] * outputs]
 
 
-def shown(function: Callable, area: Area, outputs: int) -> Callable:
-    """Return a function of the number of its run, or None, and the inputs, whose outputs are what `connect` shows.
-
-    `function` takes the inputs and returns a status (`Markup`) and results; it raises ValueError for bad input.
-    """
-
-    def run(number, *args):
-        return _outcome(lambda: function(*args), area, outputs, number)
-
-    return run
+def ignore(step: str, done: int, total: int) -> None:
+    """Show no progress."""
 
 
 class LongWork:
-    """Does what `shown` does for work that takes long: it shows its progress and can be stopped.
-
-    `function` takes a function `tick(what, done, total)` before the inputs, and calls it often.
-    """
+    """Work that shows its progress and can be stopped: `function` calls `tick(step, done, total)` often."""
 
     def __init__(self, function: Callable, area: Area, outputs: int):
         self.function, self.area, self.outputs = function, area, outputs
         self._running: dict[str | None, tuple[threading.Event, threading.Event]] = {}
 
-    def run(self, request: gr.Request, number: int | None = None, *args) -> Iterator[list]:
+    def run(self, request: gr.Request, *args) -> Iterator[list]:
         """Yield what the page shows until the work is done or stopped. Closing the generator stops the work.
 
-        `number` is that of the run. Gradio's own `cancels` does not help: updates that are under way arrive after
-        "Stopped." and stay.
+        Gradio's own `cancels` does not help: updates that are under way arrive after "Stopped." and stay.
         """
         session = request and request.session_hash
         finished, stopped = threading.Event(), threading.Event()
@@ -125,7 +95,7 @@ class LongWork:
                 raise Stopped
 
         def work() -> None:
-            outcomes.append(_outcome(lambda: self.function(tick, *args), self.area, self.outputs, number))
+            outcomes.append(outcome(lambda: self.function(tick, *args), self.area, self.outputs))
             finished.set()
 
         self._running[session] = finished, stopped
@@ -136,8 +106,8 @@ class LongWork:
                 looked[0] = time.monotonic()
                 if sent != progress or looked[0] - when > REPEAT:
                     sent, when = progress.copy(), looked[0]
-                    yield self._shown(_progress(*sent), running=True)
-            yield self._shown(STOPPED) if stopped.is_set() else outcomes[0]
+                    yield [*_updates(_progress(*sent), None, running=True), *[gr.skip()] * self.outputs]
+            yield [*_updates(STOPPED, False), *[gr.skip()] * self.outputs] if stopped.is_set() else outcomes[0]
         finally:
             stopped.set()
             if self._running.get(session) == (finished, stopped):
@@ -147,10 +117,6 @@ class LongWork:
         """Stop the work of a visitor; the page shows it at once, the work ends at its next `tick`."""
         for event in self._running.get(request and request.session_hash, ()):
             event.set()
-
-    def _shown(self, status: Markup, running: bool = False) -> list:
-        """Return a status in place of a result; while work is running, the result before it stays, greyed."""
-        return [*_updates(status, None if running else False, running), *[gr.skip()] * self.outputs]
 
 
 def _progress(step: str, done: int, total: int) -> Markup:
@@ -170,52 +136,44 @@ def connect(
     outputs: Sequence,
     *,
     long: bool = False,
+    linked: bool = True,
     scroll: bool = True,
     **event,
 ):
     """Run a function when one of the triggers fires: one visitor at a time, the others see their place in the queue.
 
-    A trigger that fires during a run starts another run after it, with the fields as they are then. A change of any
-    input marks the result as out of date, see outdated.js. `triggers` are events, such as `button.click`, or an event
-    to follow; `function` is that of `shown`, or `LongWork` if `long`. `scroll` shows the area, on a phone below the
-    fields.
+    `function` takes `tick`, see `LongWork`, and the inputs, and returns a status (`Markup`) and what the outputs show;
+    it raises ValueError for bad input. `triggers` are events, such as `button.click`, or an event to follow. A trigger
+    that fires during a run starts another run after it. `linked` results have an address; `scroll` shows the area.
     """
     work = LongWork(function, area, len(outputs))
-    run = work.run if long else shown(function, area, len(outputs))
-    defaults = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress_on": [area.status]}
-    event = {**defaults, "trigger_mode": "always_last", "api_visibility": "private"} | event
+
+    def run(*args) -> list:
+        return outcome(functools.partial(function, ignore, *args), area, len(outputs))
+
     on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)
     if scroll:
         on(None, None, None, js=SCROLL, api_visibility="private")
-    if new := [component for component in inputs if component not in area.watched]:
-        area.watched.update(new)
-        gr.on(
-            [component.change for component in new],
-            None,
-            new,
-            None,
-            js=_EDITED.format(ids(new)),
-            api_visibility="private",
-        )
-    event["js"] = _STARTED.format(ids(inputs))
-    started = on(run, [area.run, *inputs], [*area[:3], *outputs], **event)
+    js = f"(...values) => started('{area.status.elem_id}', {len(inputs)}, {str(linked).lower()}, values)"
+    event = {**QUEUE, "show_progress_on": [area.status], "trigger_mode": "always_last", "js": js} | event
+    run = on(work.run if long else run, list(inputs), [*area[:3], *outputs], **event)
     if long:
         area.stop.click(work.stop, None, None, queue=False, api_visibility="private", trigger_mode="multiple")
-    return started
+    return run
 
 
-def preset(area: Area, fields: Sequence, values: Sequence, outputs: Sequence, results: Sequence) -> None:
-    """Show an example when the page opens: the values of its fields, and as results its status and the outputs.
+def preset(area: Area, fields: Sequence, entries: Sequence, outputs: Sequence, results: Sequence) -> None:
+    """Show an example when the page opens: the entries of its fields, and as results its status and the outputs.
 
     Without outputs the status is a message. Of an update (`gradio.update`) all properties are set.
     """
     area.results.visible = bool(outputs)
-    for component, value in zip((*fields, area.status, *outputs), (*values, *results), strict=True):
-        if isinstance(value, dict) and "__type__" in value:
-            for name in value.keys() - {"__type__", "value", "visible"}:
-                setattr(component, name, value[name])
-            value = value.get("value")
+    for component, shown in zip((*fields, area.status, *outputs), (*entries, *results), strict=True):
+        if isinstance(shown, dict) and "__type__" in shown:
+            for name in shown.keys() - {"__type__", "value", "visible"}:
+                setattr(component, name, shown[name])
+            shown = shown.get("value")
         if isinstance(component, gr.DownloadButton):
-            value = component.postprocess(value)
-            value = move_files_to_cache(value, component, postprocess=True, keep_in_cache=True)
-        component.value = value
+            shown = component.postprocess(shown)
+            shown = move_files_to_cache(shown, component, postprocess=True, keep_in_cache=True)
+        component.value = shown

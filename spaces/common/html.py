@@ -11,14 +11,18 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 NARROW = 48  # characters of a row of a table that stays a table on phones
-STYLE = Path(__file__).with_name("style.css")
 # Gradio renders HTML as a template of JavaScript and of Handlebars: neither may see a placeholder in a visitor's text.
 _TEMPLATE = str.maketrans({"$": "&#36;", "{": "&#123;", "}": "&#125;", "`": "&#96;", "\\": "&#92;"})
 
 
+def text_beside(file: str, name: str) -> str:
+    """Return the text of a file in the folder of another one."""
+    return Path(file).resolve().with_name(name).read_text(encoding="utf-8")
+
+
 def script(name: str) -> str:
-    """Return a script of JavaScript that lies beside this file."""
-    return STYLE.with_name(name).read_text(encoding="utf-8").strip()
+    """Return a script of JavaScript of this folder."""
+    return text_beside(__file__, name).strip()
 
 
 def escaped(text: object) -> Markup:
@@ -41,8 +45,8 @@ def fill(template: str, **texts: object) -> Markup:
 
 def rendered(app: str, name: str, **variables: object) -> Markup:
     """Return a template of jinja2 that stands beside a demo, with variables in it, each escaped."""
-    template = Path(app).resolve().with_name(name).read_text(encoding="utf-8")
-    return Markup(Environment(autoescape=True, undefined=StrictUndefined).from_string(template).render(variables))
+    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(text_beside(app, name))
+    return Markup(template.render(variables))
 
 
 def joined(texts: Iterable[object]) -> Markup:
@@ -64,26 +68,23 @@ def frame(name: str, report: str, classes: str = "embedded") -> Markup:
 
 
 def headline(text: str, *more: str) -> Markup:
-    """Return a headline and the sentences after it; `**bold**` is the only mark-up in them.
+    """Return a headline and the sentences after it that are not empty; `**bold**` is the only mark-up in them.
 
-    >>> headline("F is **0.5**.", "So <so>.")
+    >>> headline("F is **0.5**.", "So <so>.", "")
     Markup('<p class="headline">F is <b>0.5</b>.</p><p>So &lt;so&gt;.</p>')
     """
-    return fill('<p class="headline">{text}</p>', text=_bold(text)) + paragraphs(*more)
-
-
-def paragraphs(*sentences: str) -> Markup:
-    """Return sentences that are not empty, one paragraph each; `**bold**` is the only mark-up in them.
-
-    >>> paragraphs("**a**", "")
-    Markup('<p><b>a</b></p>')
-    """
-    return joined(fill("<p>{text}</p>", text=_bold(sentence)) for sentence in sentences if sentence)
+    paragraphs = joined(fill("<p>{text}</p>", text=_bold(sentence)) for sentence in more if sentence)
+    return fill('<p class="headline">{text}</p>', text=_bold(text)) + paragraphs
 
 
 def _bold(sentence: str) -> Markup:
     pieces = escaped(sentence).split("**")
     return joined(fill("<b>{text}</b>", text=text) if i % 2 else text for i, text in enumerate(pieces))
+
+
+def python(code: str) -> Markup:
+    """Return Python code as HTML."""
+    return fill('<pre tabindex="0" aria-label="Code for Python"><code>{code}</code></pre>', code=code.strip())
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence], caption: str, numbers: Collection[int] = ()) -> Markup:

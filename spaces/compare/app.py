@@ -8,22 +8,29 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import comparing
 import gradio as gr
 import pandas
-from common import checks, events, html, server, sharing, uploads
+from common import checks, events, html, server, uploads
+from common.demo import Demo, Text, link_and_code, plain_outputs
 from markupsafe import Markup
 
-TITLE = "Which answers are better, and could it be chance?"
-ABOUT = "BLEU, ROUGE-L, BERTScore, KPQA and AVA side by side on answers of up to four systems, with tests and reports."
 FILES = {"comparison.html": "Report (HTML)", "comparison.tex": "Tables (LaTeX)", "comparison.csv": "All scores (CSV)"}
-DEMO = sharing.Demo(__file__, TITLE, ABOUT)
 MANY_LINES = "One line for each question. Answers of several lines: an empty line between two answers."
 LABELS = "Optional: 1 (right) or 0 (wrong), one line for each question."
-COLUMNS = ("question", "prediction", "references", "system", "label", "id")
+EXAMPLE = [{"question": "Who wrote Hamlet?", "prediction": "Bacon", "references": "Shakespeare", "system": "terse"}]
+FIELDS = [
+    Text("Questions", info="One on each line.", lines=6, grows_to=12),
+    Text("Accepted answers", info="A line for each question; separate several answers with |.", lines=6, grows_to=12),
+]
+for number in range(1, comparing.MAX_SYSTEMS + 1):
+    FIELDS.append(Text(f"Name of system {number}", grows_to=1))
+    FIELDS.append(Text(f"Answers of system {number}", info=MANY_LINES, lines=4))
+    FIELDS.append(Text(f"Labels of system {number}", info=LABELS, lines=4))
 
 
-def python_code(template: str, **values: object) -> Markup:
+def python_code(template: str, **variables: object) -> Markup:
     """Return Python code that compares the same with the same judge; `template` is a file beside this one."""
-    text = sharing.text_beside(__file__, template)
-    return sharing.python_code(text, settings=comparing.SETTINGS, checkpoint=server.CHECKPOINT, **values)
+    variables |= {"settings": comparing.SETTINGS, "checkpoint": server.CHECKPOINT}
+    text = html.text_beside(__file__, template)
+    return html.python(text.format(**{name: repr(variable) for name, variable in variables.items()}))
 
 
 def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
@@ -41,96 +48,79 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
         more, shown = "Add a second system to compare it with.", report.to_html()
     page_file, latex, scores = FILES
     files = [uploads.saved(page_file, report.to_html()), uploads.saved(latex, report.to_latex())]
-    files.append(uploads.kept(scores, lambda path: comparing.write_csv(path, table)))
+    files.append(comparing.write_csv(str(uploads.new_path(scores)), table))
     status = html.headline(finding, more, note) + after
-    return [
-        status,
-        gr.update(open=False),
-        comparing.side_by_side(table),
-        html.frame("Report", shown, "embedded rows-first"),
-        *files,
-    ]
-
-
-def page(tick, *texts: str) -> list:
-    """Return what the page shows for pasted texts."""
-    rows = comparing.pasted(*texts)
-    names = " or ".join(dict.fromkeys(row["system"] for row in rows))
-    results = shown_of(tick, rows, DEMO.mark(*texts, label=names), DEMO.note(texts))
-    answers: dict[str, list[str]] = {}
-    for row in rows:
-        answers.setdefault(row["system"], []).append(row["prediction"])
-    asked = rows[: len(next(iter(answers.values())))]
-    columns = {"questions": [row["question"] for row in asked], "references": [row["references"] for row in asked]}
-    return [*results, python_code("code_of_texts.txt", **columns, answers=answers)]
+    frame = html.frame("Report", shown, "embedded rows-first")
+    return [status, gr.update(open=False), comparing.side_by_side(table), frame, *files]
 
 
 def file_page(tick, path: str | None, *columns) -> list:
     """Return what the page shows for a file."""
-    rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "ava")
-    results = shown_of(tick, comparing.of_few_systems(rows.rows()), rows.problems_html())
+    upload = uploads.read(path, dict(zip(DEMO.description["file"]["columns"], columns, strict=True)), "ava")
+    results = shown_of(tick, comparing.of_few_systems(upload.rows), upload.problems_html())
     return [*results, python_code("code_of_a_file.txt")]
 
 
 def compare(rows: list[dict]) -> dict:
-    """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
-
-    Args:
-        rows: a list of objects with question, prediction, references (a text or a list) and system.
-    """
+    """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise checks.Problem("rows: expected a list of objects with question, prediction, references and system.")
     references = [row.get("references") for row in rows]
     pairs = sum(len(texts) if isinstance(texts, list) else 1 for texts in references)
-    uploads.check_budget("rows", len(rows), pairs, sum(len(str(value)) for row in rows for value in row.values()))
-    report, _ = comparing.compared(lambda *_: None, rows)
-    return report.to_dict()
+    uploads.check_budget("rows", len(rows), pairs, sum(len(str(cell)) for row in rows for cell in row.values()))
+    return comparing.compared(events.ignore, rows)[0].to_dict()
 
 
-with DEMO.page() as demo:
-    examples = gr.Column()
-    with (
-        gr.Accordion("Compare your own answers: paste them, or choose a file", open=False) as panel,
-        gr.Tabs(overflow_behavior="wrap"),
-    ):
-        with gr.Tab("Paste"):
-            with gr.Row():
-                size = {"lines": 6, "max_lines": 12, "min_width": 280}
-                questions = gr.Textbox(label="Questions", info="One on each line.", **size)
-                info = "A line for each question; separate several answers with |."
-                references = gr.Textbox(label="Accepted answers", info=info, **size)
-            fields = [questions, references]
-            for pair in ((1, 2), (3, 4)):
-                with gr.Row():
-                    for number in pair:
-                        with gr.Column(min_width=280):
-                            fields.append(gr.Textbox(label=f"Name of system {number}", max_lines=1))
-                            for label, info in (("Answers", MANY_LINES), ("Labels", LABELS)):
-                                label = f"{label} of system {number}"
-                                fields.append(gr.Textbox(label=label, info=info, lines=4, max_lines=8))
-            button = gr.Button("Compare", variant="primary")
-        with gr.Tab("A file"):
-            needs = "Columns: question, accepted answers, and either answer and system, or one column of answers for "
-            needs += "each system (choose all of them); also label: 1 or true for right, 0 or false for wrong."
-            gr.Markdown(uploads.accepted_files(needs))
-            picked = uploads.picker(COLUMNS, DEMO.example_file)
-            file_button = gr.Button("Compare the file", variant="primary")
-            picked.preview.render()
-    area = events.results_area("Paste answers, or choose a file.")
-    with area.results:
-        shown = sharing.plain(2)
-        with gr.Row():
-            downloads = [gr.DownloadButton(label, size="sm", min_width=120) for label in FILES.values()]
-        code = sharing.link_and_code()
-    outputs = [panel, *shown, *downloads, code]
-    runs = [
-        *DEMO.connect([button.click], page, fields, area, outputs, examples, long=True),
-        events.connect([file_button.click], file_page, picked.inputs, area, outputs, long=True),
-    ]
-    for run in runs:
-        run.then(None, None, None, js=events.SCROLL, api_visibility="private")  # the fields above are folded
-    row = {"question": "Who wrote Hamlet?", "prediction": "Shakespeare", "references": "William Shakespeare"}
-    server.endpoint(compare, [{**row, "system": "terse"}])
+class Comparison(Demo):
+    """The page that compares systems: its result has the width of the page, above folded fields."""
+
+    long = True
+
+    def layout(self) -> None:
+        """Add the examples, the fields for texts and for a file, and one place for their results."""
+        examples = gr.Column()
+        with (
+            gr.Accordion("Compare your own answers: paste them, or choose a file", open=False) as panel,
+            gr.Tabs(overflow_behavior="wrap"),
+        ):
+            with gr.Tab("Paste"):
+                for group in (self.texts[:2], *(self.texts[start : start + 6] for start in (2, 8))):
+                    with gr.Row():
+                        for half in (group[: len(group) // 2], group[len(group) // 2 :]):
+                            with gr.Column(min_width=280):
+                                for field in half:
+                                    field.render()
+                button = gr.Button("Compare", variant="primary")
+            with gr.Tab(self.description["file"]["title"]):
+                upload, preview = uploads.picker(self.description["file"], self.example_file)
+                file_button = gr.Button("Compare the file", variant="primary")
+                preview.render()
+        area = events.results_area("Paste answers, or choose a file.")
+        with area.results:
+            outputs = [panel, *plain_outputs(2), *uploads.downloads(*FILES.values()), link_and_code()]
+        runs = self.connect([button.click], area, outputs, examples)
+        runs.append(events.connect([file_button.click], file_page, upload, area, outputs, long=True, linked=False))
+        for run in runs:
+            run.then(None, None, None, js=events.SCROLL, api_visibility="private")  # the fields above are folded
+
+    def scored(self, tick, *texts: str) -> list:
+        """Return what the page shows for pasted texts."""
+        rows = comparing.pasted(*texts)
+        answers: dict[str, list[str]] = {}
+        for row in rows:
+            answers.setdefault(row["system"], []).append(row["prediction"])
+        asked = rows[: len(next(iter(answers.values())))]
+        columns = {"questions": [row["question"] for row in asked], "references": [row["references"] for row in asked]}
+        results = shown_of(tick, rows, Markup(), self.note(texts))
+        return [*results, python_code("code_of_texts.txt", **columns, answers=answers)]
+
+    def add_endpoint(self, purpose: str) -> None:
+        """Add the endpoint `/compare` for programs."""
+        about = "a list of objects with question, prediction, references (a text or a list) and system"
+        server.endpoint("compare", compare, purpose, {"rows": server.Argument(list[dict], about, EXAMPLE)})
+
+
+DEMO = Comparison(__file__, "compare", comparing.pasted, fields=FIELDS)
 
 if __name__ == "__main__":
     DEMO.launch()

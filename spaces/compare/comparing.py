@@ -25,8 +25,8 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
     `named` are name, answers and labels of each system, in turn; systems without answers are left out. An answer is
     a line, or a block of lines with an empty line before the next one; a label is a line.
     """
-    asked = checks.lines("Questions", questions, MAX_PASTED)
-    accepted = checks.lines("Accepted answers", references, MAX_PASTED)
+    asked = checks.texts("Questions", questions, MAX_PASTED)
+    accepted = checks.texts("Accepted answers", references, MAX_PASTED)
     if len(accepted) != len(asked):
         raise checks.Problem(
             f"Accepted answers: {len(accepted)} lines for {len(asked)} questions; write one line for each question."
@@ -49,11 +49,11 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
         if system in seen:
             raise checks.Problem(f"Name of system {number}: {system} is named twice; give it another name.")
         seen.add(system)
-        labels = checks.lines(f"Labels of {system}", judged, MAX_PASTED) if (judged or "").strip() else None
+        labels = checks.texts(f"Labels of {system}", judged, MAX_PASTED) if (judged or "").strip() else None
         if labels and (len(labels) != len(asked) or not {*labels} <= {"0", "1"}):
             raise checks.Problem(f"Labels of {system}: write 1 (right) or 0 (wrong) on one line for each question.")
         for i, (question, accepts, answer) in enumerate(zip(asked, accepted, lines, strict=True)):
-            texts = [part.strip() for part in accepts.split(" | ") if part.strip()]
+            texts = [text.strip() for text in accepts.split(" | ") if text.strip()]
             row = {"id": str(i + 1), "question": question, "references": texts, "system": system}
             rows.append({**row, "prediction": answer} | ({"label": int(labels[i])} if labels else {}))
     if not rows:
@@ -75,8 +75,8 @@ def of_few_systems(rows: list[dict]) -> list[dict]:
 def compared(tick, rows: list[dict]):
     """Return the report of `genqa-metrics compare` on at least two systems, and all questions with their scores."""
 
-    def progress(metric: str, done: int, of_all: int) -> None:
-        tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, of_all)
+    def progress(metric: str, done: int, total: int) -> None:
+        tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, total)
 
     report = genqa_metrics.compare(rows, METRICS, SETTINGS, on_error="skip", progress=progress)
     return report, report.answers()
@@ -106,11 +106,12 @@ def side_by_side(table) -> Markup:
     return html.table(header, rows, "What each says: answers that are right, and mean scores", range(1, len(header)))
 
 
-def write_csv(path: str, table) -> None:
-    """Write a `pandas.DataFrame` as CSV in which no cell is a formula."""
+def write_csv(path: str, table) -> str:
+    """Write a `pandas.DataFrame` as CSV in which no cell is a formula; return the path."""
     columns = table.astype(object).where(table.notna(), None).to_dict("list")
     with Writer(path, dict.fromkeys(columns, "any"), {}) as writer:
         writer.write(columns)
+    return path
 
 
 def by_answer(questions: Sequence[dict]) -> list[dict]:

@@ -79,9 +79,9 @@ def with_links_of_the_site(text: str, file: Path) -> str:
             address = f"/{PAGES[path]}" if path in PAGES else f"{FILES}/{name}"
         return f"{words}({address}{anchor})"
 
-    parts = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
-    parts[::2] = [LINK.sub(link, part) for part in parts[::2]]
-    return "".join(parts)
+    blocks = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)  # every other one is code
+    blocks[::2] = [LINK.sub(link, block) for block in blocks[::2]]
+    return "".join(blocks)
 
 
 def generate(app: object) -> None:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from training.ava import measure_judges
 from training.studies.meta_evaluation.page import named
 
 TRAINING = Path(__file__).resolve().parent.parent.parent / "training"
@@ -67,13 +68,24 @@ def agreement(axes: Axes, scheme: str) -> None:
     """Draw Pearson's r of five metrics with people, with intervals, one row a data set."""
     sets = read("studies/meta_evaluation/results/meta_evaluation.json")["sets"]
     for i, (name, (colour, marker)) in enumerate(SERIES.items()):
-        of_metric = [sets[data]["metrics"][name]["pearson"] for data in SETS]
-        ends = np.array([[of_set[end] for of_set in of_metric] for end in ("value", "low", "high")])
+        correlations = [sets[data]["metrics"][name]["pearson"] for data in SETS]
+        ends = np.array([[correlation[end] for correlation in correlations] for end in ("value", "low", "high")])
         intervals(axes, ends, np.arange(len(SETS)) + 0.14 * (i - 2), colour, marker, name)
     axes.set_yticks(range(len(SETS)), map(named, SETS))
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.set_xlabel("Pearson's r with human judgments, 95% interval")
+
+
+def judges(axes: Axes, scheme: str) -> None:
+    """Draw the accuracy of the bundled judges, one row a set with verdicts."""
+    report = read("ava/results/judges.json")
+    for (name, judge), colour, marker in zip(report["judges"].items(), PALETTE, "osD", strict=False):
+        scores = measure_judges.scores(judge["sets"], report["fit"])
+        sets = [data for data in measure_judges.VERDICTS if "accuracy" in scores.get(data, ())]
+        axes.plot([scores[data]["accuracy"] for data in sets], sets, marker, color=colour, label=name)
+    axes.invert_yaxis()
+    axes.set_xlabel("share of verdicts that are people's")
 
 
 def systems(axes: Axes, scheme: str) -> None:
@@ -97,10 +109,10 @@ def plane(axes: Axes, scheme: str) -> None:
     cells = report["signed_r_squared"]
     colours = LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#ffffff", PALETTE[0]])
     axes.imshow(cells, cmap=colours, vmin=-1, vmax=1, aspect="auto", origin="lower")
-    for row, values in enumerate(cells):
-        for column, value in enumerate(values):
-            colour = "white" if value > 0.6 else "black"
-            axes.text(column, row, round(100 * value), ha="center", va="center", fontsize=9, color=colour)
+    for row, shares in enumerate(cells):
+        for column, share in enumerate(shares):
+            colour = "white" if share > 0.6 else "black"
+            axes.text(column, row, round(100 * share), ha="center", va="center", fontsize=9, color=colour)
     axes.set_xticks(range(len(report["alpha"])), [f"{alpha:g}" for alpha in report["alpha"]])
     axes.set_yticks(range(len(report["max_order"])), report["max_order"])
     axes.set(xlabel="alpha: 0 recall, 1 precision", ylabel="N")
@@ -108,13 +120,13 @@ def plane(axes: Axes, scheme: str) -> None:
 
 def variety(axes: Axes, scheme: str) -> None:
     """Draw what a latent variable changes in the conventional score, recall and F of METEOR, one row a study."""
-    parts = {"conventional": (PALETTE[-1], "s"), "recall": (PALETTE[0], "o"), "f": (PALETTE[1], "D")}
+    styles = {"conventional": (PALETTE[-1], "s"), "recall": (PALETTE[0], "o"), "f": (PALETTE[1], "D")}
     reports = [read(f"studies/question_generation/results/{name}")["several_references"] for name in STUDIES]
     changes = [report["differences"]["meteor"]["cvae_100 - baseline"] for report in reports]
     axes.axvline(0, color="#999999", linewidth=1, linestyle="--")
-    for i, (part, style) in enumerate(parts.items()):
-        ends = 100 * np.array([change[part] for change in changes]).T
-        intervals(axes, ends, np.arange(len(STUDIES)) + 0.18 * (i - 1), *style, "F" if part == "f" else part)
+    for i, (score, style) in enumerate(styles.items()):
+        ends = 100 * np.array([change[score] for change in changes]).T
+        intervals(axes, ends, np.arange(len(STUDIES)) + 0.18 * (i - 1), *style, "F" if score == "f" else score)
     axes.set_yticks(range(len(STUDIES)), STUDIES.values())
     axes.invert_yaxis()
     axes.set_xlabel("points of METEOR, CVAE 100 − baseline, 95% interval")
@@ -124,6 +136,7 @@ def variety(axes: Axes, scheme: str) -> None:
 FIGURES = {
     "agreement": (agreement, (6.4, 7), 3),
     "systems": (systems, (6.4, 4), 2),
+    "judges": (judges, (6.4, 3.2), 3),
     "plane": (plane, (6.4, 2.6), 0),
     "variety": (variety, (6.4, 3.6), 3),
 }

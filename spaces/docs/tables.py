@@ -40,11 +40,9 @@ def _set(table: str) -> str:
     else:
         soup.table["class"].append("numbers")
         folded = [_fold_what_follows(soup, cell) for row in rows for cell in row[1:]]
-        for cell in (cell for row in rows for cell in row):
-            _keep_intervals_whole(soup, cell)
-        if any(folded):
-            box = '<label class="further"><input type="checkbox"> intervals and further numbers</label>'
-            return f'<div class="measured">{box}{soup}</div>'
+        markup = INTERVAL.sub(r'<span class="whole">\g<0></span>', str(soup))  # a line breaks beside it, not within
+        box = '<label class="further"><input type="checkbox"> intervals and further numbers</label>'
+        return f'<div class="measured">{box}{markup}</div>' if any(folded) else markup
     return str(soup)
 
 
@@ -77,15 +75,3 @@ def _has_words(rows: list[list[Tag]]) -> bool:
     texts = [[cell.get_text(" ", strip=True) for cell in row[1:]] for row in rows]
     long = [any(len(re.findall(r"[^\W\d_]{2,}", text)) >= MANY_WORDS for text in row) for row in texts]
     return sum(long) >= len(rows) / 2
-
-
-def _keep_intervals_whole(soup: BeautifulSoup, cell: Tag) -> None:
-    """Let a line of a cell break beside an interval, not within."""
-    for text in list(cell.find_all(string=INTERVAL)):
-        parts, end = [], 0
-        for match in INTERVAL.finditer(text):
-            whole = soup.new_tag("span", attrs={"class": "whole"})
-            whole.string = match[0]
-            parts += [text[end : match.start()], whole]
-            end = match.end()
-        text.replace_with(*parts, text[end:])

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import genqa_metrics
 import pytest
 
-# By demo, the function of its app that programs call, and arguments.
+# By demo, arguments of its endpoint for programs.
 CALLS = json.loads((Path(__file__).parents[1] / "data/calls_of_demos.json").read_text(encoding="utf-8"))
 BASES = {"Same question": "same_question", "ROUGE-L": "rouge", "BLEU-4": "bleu"}
 
@@ -36,7 +36,7 @@ def by_the_module(name: str, arguments: tuple) -> dict:
 
 
 def assert_same_scores(name: str, scores: dict, arguments: tuple = ()) -> None:
-    expected = by_the_module(name, arguments or CALLS[name]["arguments"])
+    expected = by_the_module(name, arguments or CALLS[name])
     if name == "compare":
         assert scores["metrics"] == expected["metrics"]
         assert "ava_accuracy" in scores["metrics"]["ava"]["tests"]
@@ -54,6 +54,11 @@ def load_app(name: str) -> SimpleNamespace:
     folder = Path(__file__).parents[2] / "spaces" / name
     sys.path.append(str(folder))
     return SimpleNamespace(**runpy.run_path(str(folder / "app.py"), run_name="demo"))
+
+
+def called(app: SimpleNamespace, arguments: tuple) -> dict:
+    """What the endpoint of a demo returns."""
+    return app.compare(*arguments) if hasattr(app, "compare") else app.DEMO.score(*arguments)
 
 
 def free_port() -> int:
