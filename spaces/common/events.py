@@ -5,6 +5,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from typing import NamedTuple
 
 import gradio as gr
@@ -78,44 +79,40 @@ class LongWork:
 
     def __init__(self, function: Callable, area: Area, outputs: int):
         self.function, self.area, self.outputs = function, area, outputs
-        self._running: dict[str | None, tuple[threading.Event, threading.Event]] = {}
+        self._stops: dict[str | None, threading.Event] = {}  # of visitors' sessions
 
     def run(self, request: gr.Request, *args) -> Iterator[list]:
         """Yield what the page shows until the work is done or stopped. Closing the generator stops the work.
 
         Gradio's own `cancels` does not help: updates that are under way arrive after "Stopped." and stay.
         """
-        session = request and request.session_hash
-        finished, stopped = threading.Event(), threading.Event()
-        looked, progress, outcomes = [time.monotonic()], ["Reading", 0, 0], []
+        session, stopped = request and request.session_hash, threading.Event()
+        looked, progress, unchanged = [time.monotonic()], ["Reading", 0, 0], [gr.skip()] * self.outputs
 
         def tick(step: str, done: int, total: int) -> None:
             progress[:] = step, done, total
             if stopped.is_set() or time.monotonic() - looked[0] > ABANDONED:
                 raise Stopped
 
-        def work() -> None:
-            outcomes.append(outcome(lambda: self.function(tick, *args), self.area, self.outputs))
-            finished.set()
-
-        self._running[session] = finished, stopped
-        threading.Thread(target=work, daemon=True).start()
+        work = functools.partial(outcome, lambda: self.function(tick, *args), self.area, self.outputs)
+        self._stops[session], result = stopped, Future()
+        threading.Thread(target=lambda: result.set_result(work()), daemon=True).start()
         try:
             sent, when = None, 0.0
-            while not finished.wait(STEP):
+            while not (stopped.is_set() or wait([result], STEP).done):
                 looked[0] = time.monotonic()
                 if sent != progress or looked[0] - when > REPEAT:
                     sent, when = progress.copy(), looked[0]
-                    yield [*_updates(_progress(*sent), None, running=True), *[gr.skip()] * self.outputs]
-            yield [*_updates(STOPPED, False), *[gr.skip()] * self.outputs] if stopped.is_set() else outcomes[0]
+                    yield [*_updates(_progress(*sent), None, running=True), *unchanged]
+            yield [*_updates(STOPPED, False), *unchanged] if stopped.is_set() else result.result()
         finally:
             stopped.set()
-            if self._running.get(session) == (finished, stopped):
-                del self._running[session]
+            if self._stops.get(session) is stopped:
+                del self._stops[session]
 
     def stop(self, request: gr.Request) -> None:
         """Stop the work of a visitor; the page shows it at once, the work ends at its next `tick`."""
-        for event in self._running.get(request and request.session_hash, ()):
+        if event := self._stops.get(request and request.session_hash):
             event.set()
 
 

@@ -75,7 +75,8 @@ def endpoint(name: str, function: Callable, purpose: str, arguments: Mapping[str
     ]
     run.__signature__ = inspect.Signature(parameters, return_annotation=dict)
     run.__annotations__ = {argument: facts.kind for argument, facts in arguments.items()}
-    run.__name__, run.__doc__ = name, purpose
+    lines = (f"    {argument}: {facts.about}" for argument, facts in arguments.items())
+    run.__name__, run.__doc__ = name, "\n".join([purpose, "", "Args:", *lines])  # tools of MCP have it
     gr.api(run, api_name=name, concurrency_limit=1, concurrency_id="page")
     added = list(gr.context.Context.root_block.fns.values())[-1]
     for facts, component in zip(arguments.values(), added.inputs, strict=True):
@@ -99,11 +100,9 @@ def with_tags(page: str, tags: str) -> str:
 def preview_tags(title: str, description: str) -> str:
     """Return the tags that describe the page where a link to it is shown: title, text and picture."""
     host = os.environ.get("SPACE_HOST")  # such as name-kpqa.hf.space, in a Space
-    texts = {"title": title, "description": description, "image": f"https://{host}/{PREVIEW}" if host else PREVIEW}
-    contents = {'name="description"': description, 'name="twitter:card"': "summary_large_image"}
-    contents |= {f'property="og:{name}"': text for name, text in texts.items()}
-    contents |= {f'name="twitter:{name}"': text for name, text in texts.items()}
-    return "".join(f'<meta {name} content="{escape(text)}">' for name, text in contents.items())
+    texts = {"og:title": title, "og:image": f"https://{host}/{PREVIEW}" if host else PREVIEW}
+    texts |= dict.fromkeys(("description", "og:description"), description) | {"twitter:card": "summary_large_image"}
+    return "".join(f'<meta name={name} property="{name}" content="{escape(text)}">' for name, text in texts.items())
 
 
 def launch(demo: gr.Blocks, app: str, description: str, first: Sequence, empty: Sequence) -> None:

@@ -41,13 +41,13 @@ def in_two_letters(score: float) -> str:
 def matches_html(explained: dict, side: str) -> Markup:
     """Return a table of the questions of one side: which question of the other side each asks, and its best match."""
     this, other, which = ("G", "R", "asks") if side == "predictions" else ("R", "G", "asked by")
+    has_matches = "matched" in explained  # a base without a threshold has none
     pairs = [pair if this == "G" else pair[::-1] for pair in explained.get("matched", ())]
     same = {question: f"{other}{matched + 1}" for question, matched in pairs}
-    header = ["", "question", *[which] * ("matched" in explained), "best match", "score"]
-    rows = []
+    header, rows = ["", "question", *[which] * has_matches, "best match", "score"], []
     for i, (match, score) in enumerate(map(dict.values, explained["best_match"][side])):
-        again = f"{other}{match + 1}, again" if this == "G" and score >= explained.get("threshold", 2) else "none"
-        asked = [same.get(i, again)] * ("matched" in explained)
+        is_repeated = has_matches and this == "G" and score >= explained["threshold"]
+        asked = [same.get(i, f"{other}{match + 1}, again" if is_repeated else "none")] * has_matches
         rows.append([f"{this}{i + 1}", explained[side][i], *asked, f"{other}{match + 1}", f"{score:.3f}"])
     title = "Generated questions" if this == "G" else "Reference questions"
     return html.table(header, rows, title, {len(header) - 1})
