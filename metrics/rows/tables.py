@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from . import packed
 from .errors import Advice, FileError, read_option
-from .values import WRITTEN, Row, without_mark
+from .values import WRITTEN, Row, scalar_text, without_mark
 
 MAX_COLUMNS = 10_000
+MAX_EXCEL_ROWS = 2**20  # of a sheet in Excel; a row that claims a higher number has no end of empty rows before it
 MAX_CELL = 2**24  # characters; a quotation mark that is never closed must not read the whole file into one cell
 ENCODE = Advice("name its encoding, for example ", read_option("encoding", "cp1252"), " (Windows) or latin-1")
 NAMED = {",": "commas", ";": "semicolons", "\t": "a tab"}
@@ -128,41 +129,43 @@ def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
         raise FileError(f"{path}: not an Arrow file that can be read: {error}; write it again") from error
 
 
-def _cell(cell: Any) -> str | bool:
+def _cell(cell: object) -> str | bool:
     """Return a cell as text: whole numbers without a decimal point, as Excel shows them; TRUE and FALSE stay."""
-    if isinstance(cell, bool):
-        return cell
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    return cell if isinstance(cell, bool) else "" if cell is None else scalar_text(cell) or str(cell)
 
 
 def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[str]) -> Iterator[Row]:
     """Yield the rows of a sheet (name, or number from 1) behind row `after`; `sheets` gets the names of all sheets."""
     from ..core.scorer import require_extra  # which brings numpy
 
-    require_extra("excel", "python_calamine")
-    from python_calamine import CalamineError, CalamineWorkbook
+    require_extra("excel", "openpyxl")
+    import openpyxl
 
-    packed.check_workbook(raw, path)
+    packed.check_size(raw, path, packed.MAX_UNPACKED)
     try:
-        book = CalamineWorkbook.from_filelike(raw)
-        sheets += book.sheet_names
-        name = sheet if sheet in book.sheet_names else None
-        if name is None and sheet.isdecimal() and 0 < int(sheet) <= len(book.sheet_names):
-            name = book.sheet_names[int(sheet) - 1]
-        if name is None:
-            raise FileError(f"{path}: no sheet {sheet!r}; the workbook has {', '.join(book.sheet_names)}")
-        table = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+        book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
+        sheets += book.sheetnames
+        if sheet not in sheets and sheet.isdecimal() and 0 < int(sheet) <= len(sheets):
+            sheet = sheets[int(sheet) - 1]
+        if sheet not in sheets:
+            raise FileError(f"{path}: no sheet {sheet!r}; the workbook has {', '.join(sheets)}")
+        book[sheet].reset_dimensions()  # else rows are as wide as the file says
+        rows = book[sheet].iter_rows(max_row=MAX_EXCEL_ROWS, values_only=True)
+        header = list(map(str, map(_cell, next(rows, ()))))
+        while header and not header[-1]:
+            header.pop()
+        check_columns(header, path)
+        for number, cells in enumerate(rows, 2):
+            if number > after and any(cell not in (None, "") for cell in cells):
+                missing = [None] * (len(header) - len(cells))
+                yield Row(number, dict(zip(header, map(_cell, (*cells, *missing)), strict=False)))
     except FileError:
         raise
-    except (CalamineError, OSError, ValueError) as error:
-        raise FileError(f"{path}: not an Excel workbook that can be read: {error}; save it again") from error
-    header = [str(_cell(cell)) for cell in table[0]] if table else []
-    while header and not header[-1]:
-        header.pop()
-    check_columns(header, path)
-    for number, cells in enumerate(table[1:], 2):
-        if number > after and any(cell != "" for cell in cells):
-            yield Row(number, dict(zip(header, map(_cell, cells), strict=False)))
+    except Exception as error:  # openpyxl raises many kinds
+        problem = (
+            f"{path}: not an Excel workbook that can be read: {error}; save it again, or save the rows as CSV"
+        )
+        raise FileError(problem) from error
 
 
 def _member(log: zipfile.ZipFile, name: str) -> dict:

@@ -5,7 +5,6 @@ import io
 import json
 import random
 import re
-import zipfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -117,45 +116,14 @@ def score(paths, folder, **kwargs):
 
 
 def workbook(**sheets):
-    """Return a minimal workbook: texts in the cells, numbers where a cell is digits; {name of a sheet: its rows}."""
+    """Return a workbook, {name of a sheet: its rows}; cells that are digits become numbers."""
+    import openpyxl
 
-    def cell(value):
-        if value.isdigit():
-            return f"<c><v>{value}</v></c>"
-        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
-
-    return packed_workbook(
-        {name: "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows) for name, rows in sheets.items()}
-    )
-
-
-def packed_workbook(sheets, shared="", ending="xml", method=zipfile.ZIP_DEFLATED, **more):
-    """Return a workbook of {name of a sheet: its rows in XML}, shared texts in XML, and further files."""
-    office = "http://schemas.openxmlformats.org"
-    main, package = f"{office}/spreadsheetml/2006/main", f"{office}/package/2006"
-    link = f"{office}/officeDocument/2006/relationships"
-    targets = {f"s{n}": ("worksheet", f"worksheets/{n}.{ending}") for n in range(len(sheets))}
-    targets["t"] = ("sharedStrings", "sharedStrings.xml")
-
-    def relations(found):
-        links = [f'<Relationship Id="{i}" Type="{link}/{kind}" Target="{to}"/>' for i, (kind, to) in found.items()]
-        return "".join([f'<Relationships xmlns="{package}/relationships">', *links, "</Relationships>"])
-
-    listed = "".join(f'<sheet name="{name}" sheetId="{n + 1}" r:id="s{n}"/>' for n, name in enumerate(sheets))
-    files = {
-        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        '<Default Extension="xml" ContentType="application/xml"/></Types>',
-        "_rels/.rels": relations({"r": ("officeDocument", "xl/workbook.xml")}),
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{link}"><sheets>{listed}</sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": relations(targets),
-        "xl/sharedStrings.xml": f'<sst xmlns="{main}">{shared}</sst>',
-    }
-    for n, rows in enumerate(sheets.values()):
-        sheet = f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>'
-        files[f"xl/worksheets/{n}.{ending}"] = sheet
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", method) as file:
-        for name, content in (files | more).items():
-            file.writestr(name, content)
-    return data.getvalue()
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append([int(cell) if cell.isdigit() else cell for cell in row])
+    book.save(file)
+    return file.getvalue()
