@@ -8,7 +8,7 @@ from decimal import Decimal
 import genqa_metrics
 import pandas
 import pytest
-from genqa_metrics.rows.errors import InputWarning, in_command
+from genqa_metrics.rows.errors import in_command
 from genqa_metrics.rows.reading import FileError, RowError, RowReader, check_columns
 from genqa_metrics.rows.sources import files
 from genqa_metrics.rows.values import NO_ANSWER
@@ -225,7 +225,7 @@ def test_the_output_of_a_batch_is_joined_with_the_questions(line, tmp_path):
     failed = {name: "q2" if value == "q1" else None for name, value in line.items()}
     answers = save(tmp_path / "batch.jsonl", [line, failed])
     told = run("score", answers, status=2)[1]
-    assert "it is the output of a batch API: name the file with question and right answers" in told
+    assert "it holds predictions alone: name the file with the questions and right answers, and the" in told
     gold = [{"id": name, "question": "Which?", "answer": "Lima"} for name in ("q1", "q2")]
     (source,) = files([answers, save(tmp_path / "gold.jsonl", gold)])
     found = [item.predictions for row in source.rows() for item in RowReader(source, {}).read(row)]
@@ -365,12 +365,6 @@ def test_every_option_of_reading_exists_in_python(tmp_path):
         genqa_metrics.score(str(path), "aev")
     report = genqa_metrics.score(genqa_metrics.read_rows(path, encoding="latin-1"), "aev")
     assert report.to_pandas()["prediction"].tolist() == ["Élan"]
-
-
-def test_padded_rows_are_noted():
-    rows = [{"id": n, "question": f"{n}?", "prediction": "x", "references": "x"} for n in (0, 1, 2, 0, 1)]
-    with pytest.warns(InputWarning, match="2 rows are equal to an earlier one"):
-        genqa_metrics.score(rows, "aev")
 
 
 def test_a_system_without_predictions_has_rows_and_no_score():

@@ -62,7 +62,7 @@ def test_results_of_promptfoo(tmp_path):
     assert [item.system for item in found] == ["gpt: Answer: {{question}}", "gpt: {{question}}"]
     assert found[1].predictions == ['{"answer": "Byron"}']
     error = run("score", tmp_path / "bad.json", "-m", "aev", status=1)[1]
-    assert "has no output: rate limit; run it again, or drop the row" in error
+    assert "has no answer: rate limit; run it again, or drop the row" in error
 
 
 @pytest.mark.parametrize("new", [False, True])
@@ -254,13 +254,6 @@ def test_logs_of_inspect(ending, tmp_path):
     source, rows = read(path)
     assert source.form == "inspect"
     assert rows == [{"question": WHO, "prediction": "Mary Shelley", "references": HERS, "id": 7, "system": "mock/a"}]
-
-
-def test_a_sample_of_inspect_that_failed_has_no_answer(tmp_path):
-    failed = SAMPLE | {"output": {"model": "m", "choices": [], "completion": ""}, "error": {"message": "timeout"}}
-    (tmp_path / "log.json").write_text(json.dumps(LOG | {"samples": [SAMPLE, failed]}))
-    told = run("score", tmp_path / "log.json", "--metric", "aev", status=1)[1]
-    assert "log.json, line 2: the sample ended with an error and has no answer" in told
 
 
 def test_a_table_with_a_column_for_each_system(tmp_path):

@@ -47,10 +47,14 @@ def scores_to_log(systems: Mapping[str, Mapping[str, float | None]], prefix: str
 class RowScorer:
     """Scores rows with one metric; its model is loaded with the first row. Threads may share one.
 
-    For `f_meta` every line of a prediction is one question. `score` is the score of a row to show, by default the
-    metric's own, such as the probability of `ava`; reasons cost `ava` one more pass for every word of the answer.
-    `settings` are of the metric's `load` and `compute`, in types that JSON has (else a TypeError); bad ones are errors
-    from the first row on, an unknown metric or score is a ValueError at once.
+    Args:
+        metric: its name; of `f_meta` every line of a prediction is one question, `grounding` reads passages.
+        score: the score of a row to show; None for the metric's own, such as the probability of `ava`.
+        explain: whether to give reasons, which cost `ava` one more pass for every word of the answer.
+        settings: of the metric's `load` and `compute`, see its card; types that JSON has.
+
+    Raises:
+        ValueError: if there is no such metric or score; for bad settings, from the first row on.
 
     >>> scorer = RowScorer("aev", settings={"max_order": 1})
     >>> scorer.one(None, "four steps", "four steps").score, scorer.name
@@ -62,7 +66,7 @@ class RowScorer:
         if score is not None and score not in scorer.row_names:
             problem = unknown_name_message(score, f"not a score of a row of {metric}", scorer.row_names)
             raise ValueError(f"score: {problem}")
-        self.metric, self.explain, self.evidence = metric, explain, scorer.evidence
+        self.metric, self.explain, self.reads_passages = metric, explain, scorer.evidence == "contexts"
         self.name = score or scorer.graded
         self._settings = json.dumps(dict(settings or {}), sort_keys=True)
 
@@ -87,8 +91,7 @@ class RowScorer:
     ) -> list[Result]:
         """Return the results of rows, in their order; models run on all of them together.
 
-        `aev` and `f_meta` read no questions. For `f_meta` predictions and references are texts with a question a line,
-        or lists of questions; for `grounding` references are lists of passages.
+        `aev` and `f_meta` read no questions. For `grounding` references are lists of passages.
         """
         scorer = self.scorer
         if "questions" in scorer.optional:

@@ -17,18 +17,8 @@ class GenqaMetric(BaseMetric):
     """A metric of this package, which needs no language model.
 
     It reads `input`, `actual_output` and `expected_output`; "grounding", for DeepEval's FaithfulnessMetric, reads
-    `retrieval_context` in place of `expected_output`.
-
-    Args:
-        threshold: score from which a test case passes; None for that of the judge, which is loaded, with
-            "ava", and 0.5 with others.
-        metric: "ava", "kpqa", "aev" or "grounding".
-        score_name: name of the score, see `common.RowScorer`.
-        include_reason: whether to say why.
-        settings: of the metric, see its card.
-
-    Raises:
-        ValueError: if there is no such metric or score.
+    `retrieval_context` in place of `expected_output`. A test case passes from `threshold` on; None is that of the
+    judge, which is loaded, with "ava", and 0.5 with others. The other arguments are those of `common.RowScorer`.
     """
 
     def __init__(
@@ -43,9 +33,8 @@ class GenqaMetric(BaseMetric):
         self.metric, self.score_name, self.settings = metric, score_name, settings
         self.include_reason = include_reason
         self._rows = RowScorer(metric, score_name, include_reason, settings)
-        grounded = self._rows.evidence == "contexts"
-        evidence = SingleTurnParams.RETRIEVAL_CONTEXT if grounded else SingleTurnParams.EXPECTED_OUTPUT
-        self._required_params = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT, evidence]
+        self._evidence = "retrieval_context" if self._rows.reads_passages else "expected_output"
+        self._required_params = [SingleTurnParams[name] for name in ("INPUT", "ACTUAL_OUTPUT", self._evidence.upper())]
         threshold = self._rows.threshold if threshold is None else threshold
         self.threshold = 0.5 if threshold is None else threshold
         self.async_mode = True
@@ -53,9 +42,7 @@ class GenqaMetric(BaseMetric):
     def measure(self, test_case: LLMTestCase, *args: Any, **kwargs: Any) -> float:
         """Score a test case; sets `score`, `success`, `reason` and `score_breakdown`."""
         check_llm_test_case_params(test_case, self._required_params, None, None, self, None, test_case.multimodal)
-        grounded = self._rows.evidence == "contexts"
-        evidence = test_case.retrieval_context if grounded else test_case.expected_output
-        result = self._rows.one(test_case.input, test_case.actual_output, evidence)
+        result = self._rows.one(test_case.input, test_case.actual_output, getattr(test_case, self._evidence))
         self.score, self.reason, self.score_breakdown = result.score, result.reason, result.scores
         self.success = self.is_successful()
         return self.score

@@ -36,10 +36,8 @@ def stderr() -> Metric:
 def ava(question: str | None = None, explain: bool = True, settings: Settings = None) -> Scorer:
     """Judge answers: "ava_label" is C or I, "ava_score" the probability that the answer is right.
 
-    Args:
-        question: key of the sample's metadata that holds the question; None for the input of the sample.
-        explain: whether the explanation of a score says which words decided.
-        settings: of the metric, see its card.
+    `question` is the key of the sample's metadata that holds the question; None for the input of the sample. The other
+    arguments are those of `common.RowScorer`.
     """
     return _scorer("ava", ("ava_label", "ava_score"), question, explain, settings)
 
@@ -68,11 +66,7 @@ def grounding(
 ) -> Scorer:
     """Score how far retrieved passages support answers: the share of supported sentences, and whether all are.
 
-    Args:
-        contexts: key of the sample's metadata that holds the passages, a list of texts.
-        question: as of `ava`.
-        explain: whether the explanation of a score names what is unsupported.
-        settings: of the metric, see its card.
+    `contexts` is the key of the sample's metadata that holds the passages, a list of texts; else as `ava`.
     """
     return _scorer("grounding", ("grounding", "grounding_answers"), question, explain, settings, contexts)
 
@@ -84,16 +78,12 @@ def _scorer(
 
     async def score(state: TaskState, target: Target) -> Score:
         asked = state.input_text if question is None else state.metadata.get(question)
-        if asked is None:
-            raise ValueError(
-                f"question: sample {state.sample_id} has no {question!r} in its metadata; name another key, or leave "
-                "question out to take the input"
-            )
+        evidence = state.metadata.get(contexts) if rows.reads_passages else list(target)
+        for argument, key, text in (("question", question, asked), ("contexts", contexts, evidence)):
+            if text is None:
+                problem = f"{argument}: sample {state.sample_id} has no {key!r} in its metadata; name another key"
+                raise ValueError(problem)
         answer = state.output.completion
-        evidence = state.metadata.get(contexts) if rows.evidence == "contexts" else list(target)
-        if evidence is None:
-            problem = f"contexts: sample {state.sample_id} has no {contexts!r} in its metadata; name another key"
-            raise ValueError(problem)
         result = await anyio.to_thread.run_sync(partial(rows.one, asked, answer, evidence))
         scores: dict[str, Any] = {key: result.scores[key] for key in shown}
         if "ava_label" in scores:

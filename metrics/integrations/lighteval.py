@@ -40,19 +40,15 @@ def _grouping(metric: str, settings: Settings) -> SampleLevelMetricGrouping:
 
 
 def ava(settings: Settings = None) -> SampleLevelMetricGrouping:
-    """Return the share of answers judged correct, "ava_accuracy", and the mean probability, "ava_score".
-
-    Args:
-        settings: of the metric, see its card.
-    """
+    """Return the share of answers judged correct, "ava_accuracy", and the mean probability, "ava_score"."""
     return _grouping("ava", settings)
 
 
 def kpqa(settings: Settings = None) -> SampleLevelMetricGrouping:
-    """Return the means of "rougeL_kpqa", "bleu1_kpqa" and "bertscore_kpqa"; the argument is that of `ava`."""
+    """Return the means of "rougeL_kpqa", "bleu1_kpqa" and "bertscore_kpqa"."""
     return _grouping("kpqa", settings)
 
 
 def aev(settings: Settings = None) -> SampleLevelMetricGrouping:
-    """Return the mean "aev" of the answers, not the score of the corpus; the argument is that of `ava`."""
+    """Return the mean "aev" of the answers, not the score of the corpus."""
     return _grouping("aev", settings)

@@ -26,25 +26,16 @@ def scorer(metric: str = "ava", score: str | None = None, explain: bool = True, 
 
     Rows have `inputs` with "question" (or one text), `outputs` (a text), and `expectations` with "references" or
     "expected_response". For "grounding" `inputs` has the passages beside the question, as "contexts" or
-    "retrieved_contexts"; expectations are not read. More names are in `rows.formats.shared`.
-
-    Args:
-        metric: "ava", "kpqa", "aev" or "grounding".
-        score: name of the score, see `common.RowScorer`.
-        explain: whether the rationale says what decided.
-        settings: of the metric, see its card.
-
-    Raises:
-        ValueError: if there is no such metric or score; for a row without expected answer.
+    "retrieved_contexts"; expectations are not read. The arguments are those of `common.RowScorer`.
     """
     rows = RowScorer(metric, score, explain, settings)
 
     def feedback(inputs: Any, outputs: Any, expectations: Any = None) -> list[Feedback]:
-        evidence = passages_of(inputs) if rows.evidence == "contexts" else expected_answers(expectations)
+        evidence = passages_of(inputs) if rows.reads_passages else expected_answers(expectations)
         result = rows.one(named_text(inputs, QUESTIONS), outputs, evidence)
         results = [Feedback(name=rows.name, value=result.score, rationale=result.reason)]
         if result.correct is not None:
-            verdict = "supported" if rows.evidence == "contexts" else "correct"
+            verdict = "supported" if rows.reads_passages else "correct"
             results.append(Feedback(name=f"{metric}_{verdict}", value=result.correct, rationale=result.reason))
         return results
 
@@ -57,13 +48,8 @@ def extra_metric(
     """Return a metric for `mlflow.models.evaluate(extra_metrics=[...])`: a score and a reason a row, and their mean.
 
     A column "questions" is found by its name, or by `evaluator_config={"col_mapping": {"questions": "question"}}`;
-    for "grounding" also a column "contexts", in place of the targets.
-
-    Args:
-        metric: "ava", "kpqa", "aev" or "grounding".
-        score: name of the score, see `common.RowScorer`; "ava_label" makes the mean the accuracy.
-        explain: whether to add reasons.
-        settings: of the metric, see its card.
+    for "grounding" also a column "contexts", in place of the targets. The arguments are those of `common.RowScorer`;
+    the score "ava_label" makes the mean the accuracy.
     """
     rows = RowScorer(metric, score, explain, settings)
 
@@ -77,7 +63,7 @@ def extra_metric(
     def grounded(predictions: Any, contexts: Any, questions: Any) -> MetricValue:  # MLflow finds columns by name
         return judged(predictions, contexts, questions)
 
-    eval_fn = grounded if rows.evidence == "contexts" else judged
+    eval_fn = grounded if rows.reads_passages else judged
     return make_metric(eval_fn=eval_fn, greater_is_better=True, name=rows.name)
 
 

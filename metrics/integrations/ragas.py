@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.scorer import require_extra
-from .common import Result, RowScorer, Settings
+from .common import RowScorer, Settings
 
 require_extra("ragas", "ragas")
 
@@ -19,24 +19,16 @@ if TYPE_CHECKING:
 
 
 class GenqaMetric(SingleTurnMetric):
-    """A metric of this package, which needs no language model.
+    """A metric of this package, which needs no language model; the arguments are those of `common.RowScorer`.
 
     It reads `user_input`, `response` and `reference`; "grounding", for RAGAS' faithfulness, reads `retrieved_contexts`
     in place of `reference`.
-
-    Args:
-        metric: "ava", "kpqa", "aev" or "grounding".
-        score: name of the score, see `common.RowScorer`.
-        settings: of the metric, see its card.
-
-    Raises:
-        ValueError: if there is no such metric or score.
     """
 
     def __init__(self, metric: str = "ava", score: str | None = None, settings: Settings = None):
         self._rows = RowScorer(metric, score, False, settings)
         self._explained = RowScorer(metric, score, True, settings)
-        self._evidence = "retrieved_contexts" if self._rows.evidence == "contexts" else "reference"
+        self._evidence = "retrieved_contexts" if self._rows.reads_passages else "reference"
         columns = {MetricType.SINGLE_TURN: {"user_input", "response", self._evidence}}
         super().__init__(_required_columns=columns, name=self._rows.name)
 
@@ -66,12 +58,12 @@ class GenqaMetric(SingleTurnMetric):
     ) -> MetricResult:
         """Return the score and reason of one row; the same as `ascore`, without `await`."""
         evidence = reference if self._evidence == "reference" else retrieved_contexts
-        return _with_reason(self._explained.one(user_input, response, evidence))
+        return self.batch_score([{"user_input": user_input, "response": response, self._evidence: evidence}])[0]
 
     def batch_score(self, inputs: Sequence[Mapping[str, Any]]) -> list[MetricResult]:
         """Return the scores of rows with their reasons; the model runs on all of them together."""
         columns = [[row[name] for row in inputs] for name in ("user_input", "response", self._evidence)]
-        return [_with_reason(result) for result in self._explained(*columns)]
+        return [MetricResult(value=result.score, reason=result.reason) for result in self._explained(*columns)]
 
     def explained(self, result: "EvaluationResult") -> "pandas.DataFrame":
         """Return what `ragas.evaluate` returned as a table, with the reasons in a column NAME_reason."""
@@ -79,7 +71,3 @@ class GenqaMetric(SingleTurnMetric):
         rows = table[["user_input", "response", self._evidence]].to_dict("records")
         table[f"{self.name}_reason"] = [scored.reason for scored in self.batch_score(rows)]
         return table
-
-
-def _with_reason(result: Result) -> MetricResult:
-    return MetricResult(value=result.score, reason=result.reason)

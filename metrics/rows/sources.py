@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -262,36 +263,35 @@ class Source:
             yield row
 
     def _rows_in_memory(self, after: int) -> Iterator[Row]:
-        for number, values in enumerate(islice(self.memory, after, None), after + 1):
-            if isinstance(values, Mapping):
-                yield Row(number, {str(column): _plain(value) for column, value in values.items()})
+        for number, row in enumerate(islice(self.memory, after, None), after + 1):
+            if isinstance(row, Mapping):
+                yield Row(number, {str(column): _plain(cell) for column, cell in row.items()})
             else:
-                problem = f"expected a dict with one value per column, got {type(values).__name__} {values!r:.40}"
+                problem = f"expected a dict with one value per column, got {type(row).__name__} {row!r:.40}"
                 yield Row(number, None, problem)
 
-    def elsewhere(self, values: Mapping, reads: Callable[[Mapping], bool]) -> Advice | None:
-        """Return advice on the sheet or path where the rows of a file are, if `values` is no row; else None."""
+    def elsewhere(self, cells: Mapping) -> Advice | None:
+        """Return advice on the sheet or path where the rows of a file are, if `cells` are no row; else None."""
         if len(self._sheets) > 1:
             sheets = f"the workbook has the sheets {', '.join(self._sheets)}: name another one with "
             return Advice(sheets, read_option("sheet", "NAME"))
         if self.path in (None, "-") or self.options.rows_at or self.format != "JSON lines":
             return None
-        path = place_of_rows(values, reads)
+        path = place_of_rows(cells)
         is_document = path and len(list(islice(self._read(0), 2))) == 1
         return Advice(f"rows stand at {path}: add ", read_option("rows_at", path)) if is_document else None
 
-    def alone(self, values: Mapping) -> str:
+    def alone(self, cells: Mapping) -> str:
         """Return which second file to name, for a row without a prediction or without right answers; else ""."""
-        if self.path is None:
+        answers, asked = predictions_of([cells]) is not None, questions_of([cells]) is not None
+        if self.path is None or not (answers or asked):
             return ""
-        if predictions_of([values]) is not None:
-            if batch := next((ident for ident, response in BATCH_OUTPUT if {ident, response} <= values.keys()), ""):
-                lacks = f"question and right answers, and the {batch} of each as its id"
-                return f"it is the output of a batch API: name the file with {lacks}, beside {self.name}"
-            return f"it holds predictions alone: name the file with the questions and right answers beside {self.name}"
-        if questions_of([values]) is not None:
-            return f"it holds questions and right answers alone: name the file with the predictions beside {self.name}"
-        return ""
+        holds, other = "questions and right answers", "predictions"
+        if answers:
+            holds, other = other, holds
+            if batch := next((ident for ident, response in BATCH_OUTPUT if {ident, response} <= cells.keys()), ""):
+                other += f", and the {batch} of each as its id,"
+        return f"it holds {holds} alone: name the file with the {other} beside {self.name}"
 
     def _rows_of_file(self, after: int) -> Iterator[Row]:
         """Yield the rows as they are in the file, or in memory."""
@@ -334,7 +334,7 @@ class Source:
             raise FileError(problem)
         if len(graded) < len(rows):
             self.note(f"{len(rows) - len(graded):,} samples without a right answer were left out")
-        yield from (Row(number, values) for number, values in enumerate(graded[after:], after + 1))
+        yield from (Row(number, row) for number, row in enumerate(graded[after:], after + 1))
 
 
 def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[Source]:
@@ -479,7 +479,7 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
             rows = joined_rows(answered, questions)
         except ValueError as error:
             raise FileError(f"{source.name}: {error}") from error
-        inputs = [path for part in (*gold, source) for path in part.inputs]
+        inputs = [path for file in (*gold, source) for path in file.inputs]
         result.append(Source(memory=rows, name=source.stem, inputs=inputs))
         if unanswered := len(questions.keys() - answered.keys()):
             result[-1].note(f"{unanswered:,} questions of the data set have no prediction; they count as not answered")
@@ -499,10 +499,10 @@ def _all_rows(source: Source) -> list[dict]:
     return rows
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON would hold it: arrays and tuples are lists, NaN is None."""
-    value = value.tolist() if hasattr(value, "tolist") else list(value) if isinstance(value, tuple) else value
-    return None if isinstance(value, float) and math.isnan(value) else value
+def _plain(cell: Any) -> Any:
+    """Return a cell as JSON would hold it: arrays and tuples are lists, NaN is None."""
+    cell = cell.tolist() if hasattr(cell, "tolist") else list(cell) if isinstance(cell, tuple) else cell
+    return None if isinstance(cell, float) and math.isnan(cell) else cell
 
 
 def _stem(name: str) -> str:
@@ -573,12 +573,11 @@ def proposed_encoding(source: Source) -> str:
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        seen: set[str] = set()
-        double = next(name for name, _ in pairs if name in seen or seen.add(name))
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        double, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {double!r:.60} stands in one object twice")
-    return values
+    return content
 
 
 def _encoding_of(stream: BinaryIO, encoding: str | None) -> str | None:
@@ -633,7 +632,7 @@ def _json_rows(
         lines = (line.encode() for line in _lines(io.TextIOWrapper(stream, encoding, newline="\n")))
     lines, rows = _document(lines, whole)
     if rows is not None:
-        yield from (Row(number, *_checked(values)) for number, values in enumerate(rows, 1) if number > after)
+        yield from (Row(number, *_checked(row)) for number, row in enumerate(rows, 1) if number > after)
         return
     for number, line in enumerate(lines, 1):
         line = line.removeprefix(MARK) if number == 1 else line
@@ -651,15 +650,14 @@ def _json_rows(
             yield Row(number, None, f"not JSON: {reason}; expected one object per line")
 
 
-def _checked(values: object) -> tuple[dict | None, str]:
-    """Return an object as the values of a row, and its problem."""
-    if not isinstance(values, dict):
+def _checked(row: object) -> tuple[dict | None, str]:
+    """Return an object as the cells of a row, and its problem."""
+    if not isinstance(row, dict):
         kinds = {list: "array", str: "string", type(None): "null", bool: "truth value"}
-        kind = kinds.get(type(values), "number")
-        return None, f"expected a JSON object with one value per column, got a JSON {kind}"
-    if len(values) > MAX_COLUMNS:
-        return None, f"has {len(values):,} columns, more than {MAX_COLUMNS:,}; leave some out"
-    return values, ""
+        return None, f"expected a JSON object with one value per column, got a JSON {kinds.get(type(row), 'number')}"
+    if len(row) > MAX_COLUMNS:
+        return None, f"has {len(row):,} columns, more than {MAX_COLUMNS:,}; leave some out"
+    return row, ""
 
 
 def _lines(text: IO) -> Iterator:

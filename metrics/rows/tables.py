@@ -162,9 +162,7 @@ def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[st
     except FileError:
         raise
     except Exception as error:  # openpyxl raises many kinds
-        problem = (
-            f"{path}: not an Excel workbook that can be read: {error}; save it again, or save the rows as CSV"
-        )
+        problem = f"{path}: not an Excel workbook that can be read: {error}; save it again, or save the rows as CSV"
         raise FileError(problem) from error
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-import unicodedata
+import tomllib
 from ast import literal_eval
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -13,6 +13,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from itertools import takewhile
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,17 @@ def plain_name(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_").replace("(s)", "s")
 
 
+NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
+OWN_NAMES = {role: tuple(names) for role, names in NAMES["own"].items()}
+COLUMNS = {role: (*names, *NAMES["other"].get(role, ())) for role, names in OWN_NAMES.items()}  # that are recognized
+EITHER, KEYS, CHATS = (tuple(NAMES["further"][name]) for name in ("either", "keys", "chats"))
+MAX_NAMES = 30  # of columns in a message
+
+# How a labelled answer was sampled, as `label` writes it; the prefix keeps other columns from being read as these.
+(SAMPLING_PROBABILITY,) = OWN_NAMES["probability"]  # with which the answer was drawn
+PLANNED_LABELS = "genqa_planned"  # number of labels that its system was to get
+STOPPED_BY = "genqa_until"  # the rule of `label --until` by which labelling stopped, and the seed of the order
+
 MISSING = object()
 MAX_PRINTED = 2**16  # characters of a text that may hold a list
 _STEP = re.compile(r"\[(\*|\d+|\w+=[^\]]{1,1000}+)\]|([^.\[\]]+)")
@@ -44,65 +56,55 @@ _PRINTED = re.compile(f"{_LIST}|{_TUPLE}", re.DOTALL)
 NO_ANSWER = "unanswerable"  # stands for the reference of a question that has no answer, as in SQuAD 2
 
 
-def text_of_number(value: bool | float) -> str:
-    """Return a number or truth value of JSON as a text.
-
-    >>> text_of_number(1577), text_of_number(8.0), text_of_number(0.019), text_of_number(True)
-    ('1577', '8', '0.019', 'true')
-    """
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
-
-
-def scalar_text(value: object) -> str | None:
-    """Return a number, truth value, date, time or decimal as JSON and spreadsheets write it; None for other values.
+def scalar_text(cell: object) -> str | None:
+    """Return a number, truth value, date, time or decimal as JSON and spreadsheets write it; None for other cells.
 
     A time of 00:00:00 is that of a date, as Parquet and pandas hold one.
 
     >>> scalar_text(Decimal("12.50")), scalar_text(datetime(2020, 3, 4)), scalar_text(8.0), scalar_text("8")
     ('12.50', '2020-03-04', '8', None)
+    >>> scalar_text(1577), scalar_text(0.019), scalar_text(True), scalar_text(float("nan"))
+    ('1577', '0.019', 'true', None)
     """
-    if isinstance(value, bool | int | float):
-        return text_of_number(value) if value == value else None
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    if isinstance(value, datetime):
-        return str(value.date() if value == datetime.combine(value.date(), time(), value.tzinfo) else value)
-    return str(value) if isinstance(value, date | time | timedelta) else None
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    if isinstance(cell, Decimal):
+        return f"{cell:f}"
+    if isinstance(cell, datetime):
+        return str(cell.date() if cell == datetime.combine(cell.date(), time(), cell.tzinfo) else cell)
+    return str(cell) if isinstance(cell, int | float | date | time | timedelta) and cell == cell else None
 
 
-def json_value(value: object) -> object:
-    """Return any value as JSON has it, in characters that a file can hold: a date as its text, NaN as None.
+def json_value(cell: object) -> object:
+    """Return any cell as JSON has it, in characters that a file can hold: a date as its text, NaN as None.
 
     >>> import datetime
     >>> json_value(datetime.date(2024, 5, 1)), json_value({"a": (1, "b")}), json_value(float("nan"))
     ('2024-05-01', {'a': [1, 'b']}, None)
     """
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+    if cell is None or isinstance(cell, bool | int):
+        return cell
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else None
     try:
-        text = value if isinstance(value, str) else json.dumps(value, default=str, allow_nan=False)
+        content = cell if isinstance(cell, str) else json.loads(json.dumps(cell, default=str, allow_nan=False))
     except (TypeError, ValueError, RecursionError):  # keys that are no texts, or NaN inside
-        return json_value(str(value))
-    if isinstance(value, str):
-        return whole_characters(text)
-    content = json.loads(text)
-    return json_value(content) if isinstance(content, str) else content
+        content = str(cell)
+    return whole_characters(content) if isinstance(content, str) else content
 
 
-def json_digest(value: object) -> str:
-    """Return the SHA-256 of a value as JSON, in hexadecimal; the order of keys does not matter."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+def json_digest(content: object) -> str:
+    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 _ANSWERS = ("text", "input_text", "value", "answer", "aliases")  # where an object has them
 
 
-def answers_of(value: object, depth: int = 4) -> list[object] | None:
-    """Return the right answers in a value of a data set; None where a value has no known form.
+def answers_of(cell: object, depth: int = 4) -> list[object] | None:
+    """Return the right answers in a cell of a data set; None where a cell has no known form.
 
     It may be an object as SQuAD, TriviaQA, DROP (where a list is one answer), CoQA, QASPER and Natural Questions write
     one. In a list, objects without an answer are left out beside others, as KILT has them; other items stay.
@@ -114,62 +116,59 @@ def answers_of(value: object, depth: int = 4) -> list[object] | None:
     >>> answers_of([{"answer": "Lima"}, {"provenance": []}]), answers_of([{"free_form_answer": "", "yes_no": True}])
     (['Lima'], ['yes', 'true'])
     """
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(value, bool):
-        return ["yes", "true"] if value else ["no", "false"]
-    if isinstance(value, str):
-        return [value]
-    if (text := scalar_text(value)) is not None:
+    cell = cell.tolist() if hasattr(cell, "tolist") else cell
+    if isinstance(cell, bool):
+        return ["yes", "true"] if cell else ["no", "false"]
+    if isinstance(cell, str):
+        return [cell]
+    if (text := scalar_text(cell)) is not None:
         return [text]
-    if isinstance(value, list | tuple):
+    if isinstance(cell, list | tuple):
         items: list[object] = []
-        for item in value:
-            inner = None if isinstance(item, list) or not depth else answers_of(item, depth - 1)
-            items += [item] if inner is None else inner
-        with_answer = [item for item in items if not isinstance(item, Mapping)]
-        return with_answer or items
-    if not isinstance(value, Mapping):
+        for item in cell:
+            answers = None if isinstance(item, list) or not depth else answers_of(item, depth - 1)
+            items += [item] if answers is None else answers
+        return [item for item in items if not isinstance(item, Mapping)] or items
+    if not isinstance(cell, Mapping):
         return None
-    inner = {str(name).lower(): item.tolist() if hasattr(item, "tolist") else item for name, item in value.items()}
+    inner = {str(name).lower(): item.tolist() if hasattr(item, "tolist") else item for name, item in cell.items()}
     if "spans" in inner:  # of DROP: a number, a date or spans
-        date, number = inner.get("date") or {}, inner.get("number", "")
-        texts = [
-            number if isinstance(number, str) else text_of_number(number),
-            " ".join(str(date[name]) for name in ("day", "month", "year") if date.get(name)),
-            ", ".join(map(str, inner["spans"] or ())),
-        ]
-        return [text for text in texts if text][:1]
+        day = inner.get("date") or {}
+        number, spans = inner.get("number", ""), ", ".join(map(str, inner["spans"] or ()))
+        in_words = " ".join(str(day[name]) for name in ("day", "month", "year") if day.get(name))
+        return [text for text in (scalar_text(number) or number, in_words, spans) if text][:1]
     if "free_form_answer" in inner:  # of QASPER
         spans = ", ".join(map(str, inner.get("extractive_spans") or ()))
-        yes_no = inner.get("yes_no")
-        return answers_of(yes_no) if isinstance(yes_no, bool) else [t for t in (inner["free_form_answer"], spans) if t]
+        if isinstance(inner.get("yes_no"), bool):
+            return answers_of(inner["yes_no"])
+        return [text for text in (inner["free_form_answer"], spans) if text]
     if "short_answers" in inner:  # of Natural Questions
         yes_no = str(inner.get("yes_no_answer", "")).lower()
         return [yes_no] if yes_no in ("yes", "no") else answers_of(inner["short_answers"], depth - 1)
-    known = [inner[name] for name in _ANSWERS if inner.get(name) is not None]
-    if not known or not depth:
+    listed = [inner[name] for name in _ANSWERS if inner.get(name) is not None]
+    if not listed or not depth:
         return None
-    answers: list[object] = []
-    for item in known:
-        inside = answers_of(item, depth - 1)
-        answers += [answer for answer in ([item] if inside is None else inside) if answer not in answers]
-    return answers
+    inside = [answers_of(item, depth - 1) for item in listed]
+    in_order = [
+        text for item, texts in zip(listed, inside, strict=True) for text in ([item] if texts is None else texts)
+    ]
+    return [text for i, text in enumerate(in_order) if text not in in_order[:i]]
 
 
-def as_number(value: object) -> float:
-    """Return a value as a number, NaN if it is none.
+def as_number(cell: object) -> float:
+    """Return a cell as a number, NaN if it is none.
 
     >>> as_number("0.5"), as_number(None)
     (0.5, nan)
     """
     try:
-        return float(value)  # type: ignore[arg-type]
+        return float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return math.nan
 
 
-def value_at(value: object, path: str) -> object:
-    """Return the value at a path such as `choices[0].text` or `answers[*].text`; `MISSING` where there is none.
+def value_at(cell: object, path: str) -> object:
+    """Return the cell at a path such as `choices[0].text` or `answers[*].text`; `MISSING` where there is none.
 
     `options[tags=correct]` are the items of a list whose tags are, or have among them, "correct".
 
@@ -178,30 +177,30 @@ def value_at(value: object, path: str) -> object:
     >>> value_at({"options": [{"text": "a", "right": "no"}, {"text": "b", "right": "yes"}]}, "options[right=yes].text")
     ['b']
     """
-    return _follow(value, [star or key for star, key in _STEP.findall(path)])
+    return _follow(cell, [star or key for star, key in _STEP.findall(path)])
 
 
-def _follow(value: object, steps: list[str]) -> object:
+def _follow(cell: object, steps: list[str]) -> object:
     for number, name in enumerate(steps, 1):
         key, equals, wanted = name.partition("=")
-        if name == "*" or (equals and isinstance(value, list)):
-            if not isinstance(value, list):
+        if name == "*" or (equals and isinstance(cell, list)):
+            if not isinstance(cell, list):
                 return MISSING
             if equals:
-                value = [item for item in value if isinstance(item, Mapping) and _is(item.get(key), wanted)]
-            values = [inner for item in value if (inner := _follow(item, steps[number:])) is not MISSING]
-            return [element for inner in values for element in inner] if "*" in steps[number:] else values
-        if isinstance(value, Mapping) and name in value:
-            value = value[name]
-        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
-            value = value[int(name)]
+                cell = [item for item in cell if isinstance(item, Mapping) and _is(item.get(key), wanted)]
+            items = [inner for item in cell if (inner := _follow(item, steps[number:])) is not MISSING]
+            return [element for inner in items for element in inner] if "*" in steps[number:] else items
+        if isinstance(cell, Mapping) and name in cell:
+            cell = cell[name]
+        elif isinstance(cell, list) and name.isdecimal() and int(name) < len(cell):
+            cell = cell[int(name)]
         else:
             return MISSING
-    return value
+    return cell
 
 
-def _is(value: object, wanted: str) -> bool:
-    return wanted in map(str, value) if isinstance(value, list) else str(value) == wanted
+def _is(cell: object, wanted: str) -> bool:
+    return wanted in map(str, cell) if isinstance(cell, list) else str(cell) == wanted
 
 
 def printed_list(text: object) -> list[str] | None:
@@ -219,7 +218,7 @@ def printed_list(text: object) -> list[str] | None:
     text = text.strip()
     with suppress(ValueError, RecursionError):
         content = json.loads(text)
-        return content if isinstance(content, list) and all(isinstance(value, str) for value in content) else None
+        return content if isinstance(content, list) and all(isinstance(text, str) for text in content) else None
     if len(text) <= MAX_PRINTED and _PRINTED.fullmatch(text):
         with suppress(ValueError, SyntaxError):
             return [literal_eval(string) for string in _STRING.findall(text)]
@@ -238,36 +237,6 @@ def literal(text: str) -> object:
     return text
 
 
-def paths_in(value: object, path: str = "", depth: int = 5) -> Iterator[tuple[str, object]]:
-    """Yield (path, value) of everything inside a value but objects, outermost first; of a list only the first item.
-
-    >>> list(paths_in({"a": [{"b": "x"}], "c": 1}))
-    [('c', 1), ('a[*].b', 'x')]
-    """
-    nested: list[tuple[str, object]] = []
-    items = value.items() if isinstance(value, Mapping) else ()
-    for name, inner in items:
-        step = f"{path}.{name}" if path else str(name)
-        while isinstance(inner, list) and inner and not isinstance(inner[0], str):
-            step, inner = f"{step}[*]", inner[0]
-        if isinstance(inner, Mapping):
-            nested.append((step, inner))
-        elif not set(".[]") & set(str(name)):
-            yield step, inner[0] if isinstance(inner, list) and inner else inner
-    for step, inner in nested if depth else ():
-        yield from paths_in(inner, step, depth - 1)
-
-
-# Where an object has the text of a passage.
-_PASSAGE = ("text", "content", "page_content", "passage_text", "passage", "contents", "snippet")
-
-
-def kind_of(value: object) -> str:
-    """Return the type of a value in words, for a message."""
-    names = {type(None): "null", dict: "an object", list: "a list", str: "a string", bool: "a truth value"}
-    return names.get(type(value), f"{type(value).__name__} {value!r:.40}")
-
-
 def whole_characters(text: str) -> str:
     r"""Return a text with U+FFFD for every half of a surrogate pair, which no file in UTF-8 can hold.
 
@@ -279,81 +248,6 @@ def whole_characters(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
-
-
-def same_text(text: str) -> str:
-    r"""Return a text with spreadsheets' changes normalized: composed letters, line ends, blanks at both ends.
-
-    >>> same_text("Beyonce\u0301 \r\n") == "Beyonc\xe9"
-    True
-    """
-    return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
-
-
-def is_given(value: object) -> bool:
-    """Return whether a column has a value in a row: none is a null, NaN, an empty text or an empty list.
-
-    >>> [is_given(value) for value in (None, math.nan, " ", [], MISSING, "Ann", ["Ann"], 0)]
-    [False, False, False, False, False, True, True, True]
-    """
-    if value is MISSING or value is None or (isinstance(value, float) and math.isnan(value)):
-        return False
-    return bool(value.strip() if isinstance(value, str) else value) if isinstance(value, str | list) else True
-
-
-def passages_in(value: object) -> list:
-    """Return the passages of a value: a list, one text or object, or an object with a list, as MS MARCO has them.
-
-    >>> passages_in({"passage_text": ["Ann won.", "Bo lost."], "is_selected": [1, 0]}), passages_in("Ann won.")
-    (['Ann won.', 'Bo lost.'], ['Ann won.'])
-    """
-    if isinstance(value, dict):
-        value = next((value[name] for name in _PASSAGE if isinstance(value.get(name), list)), value)
-    return value if isinstance(value, list) else [value]
-
-
-def passage_text(value: object) -> str:
-    """Return the text of a retrieved passage; what has none is shown as JSON.
-
-    >>> passage_text({"page_content": "Ann won.", "metadata": {"page": 2}}), passage_text(math.nan)
-    ('Ann won.', '')
-    """
-    if isinstance(value, dict):
-        value = next((value[name] for name in _PASSAGE if name in value), value)
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, default=str, ensure_ascii=False) if is_given(value) else ""
-
-
-def list_in_cell(value: object) -> object:
-    """Return the texts of a cell of CSV that is a list, as JSON or as pandas writes it; else the value."""
-    texts = None if isinstance(value, PlainCell) else printed_list(value)
-    return value if texts is None else texts
-
-
-_CORRECT = (
-    "correct, right, true, yes, y, t, c, pass, passed, accept, accepted, ok, correct answer, right answer, "
-    "\N{CHECK MARK}, \N{HEAVY CHECK MARK}, \N{WHITE HEAVY CHECK MARK}"
-)
-_WRONG = (
-    "incorrect, wrong, false, no, n, f, i, fail, failed, reject, rejected, not correct, incorrect answer, "
-    "wrong answer, not attempted, no attempt, no answer, failed to answer, did not answer, refused, refusal, "
-    "declined, abstained, \N{BALLOT X}, \N{HEAVY BALLOT X}, \N{CROSS MARK}, \N{MULTIPLICATION X}"
-)
-_VERDICTS = {word: verdict for words, verdict in ((_CORRECT, 1.0), (_WRONG, 0.0)) for word in words.split(", ")}
-
-
-def verdict_of(value: object) -> float | None:
-    """Return 1 for a word that means correct, 0 for one that means wrong, None for any other value.
-
-    An answer that was not attempted is not correct. C and I are those of Inspect.
-
-    >>> [verdict_of(word) for word in ("Correct answer", "FALSE", "NOT_ATTEMPTED", "I", "partly", 1)]
-    [1.0, 0.0, 0.0, 0.0, None, None]
-    """
-    if not isinstance(value, str):
-        return None
-    return _VERDICTS.get(value.replace("_", " ").replace("-", " ").replace("\ufe0f", "").strip(" .!").casefold())
 
 
 # A spreadsheet runs a cell that begins so as a formula. Written cells get an apostrophe before it, as OWASP advises
@@ -383,13 +277,13 @@ def marked(cell: str) -> str:
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
-def marked_list(values: list) -> str:
+def marked_list(texts: list) -> str:
     r"""Return a list as a cell of CSV: JSON, in which what a spreadsheet might run as a formula is escaped.
 
     >>> marked_list(["a;=1+1", "-1"])
     '["a;\\u003d1+1", "-1"]'
     """
-    text = json.dumps(values, ensure_ascii=False)
+    text = json.dumps(texts, ensure_ascii=False)
     return _INSIDE_LIST.sub(lambda match: f"{match[1]}\\u{ord(match[2]):04x}", text)
 
 
@@ -410,64 +304,6 @@ def without_mark(cell: str) -> str:
 
 
 _OPTION_COLUMN = re.compile(r"([A-J])|(?i:(?:option|choice|answer|op)[ _]?([a-j]))|(?i:option|choice)[ _]?(\d)")
-MAX_NAMES = 30  # of columns in a message
-
-# How a labelled answer was sampled, as `label` writes it; the prefix keeps other columns from being read as these.
-SAMPLING_PROBABILITY = "genqa_probability"  # with which the answer was drawn
-PLANNED_LABELS = "genqa_planned"  # number of labels that its system was to get
-STOPPED_BY = "genqa_until"  # the rule of `label --until` by which labelling stopped, and the seed of the order
-
-# Per role: our own names, then what data sets and tools call such a column, the plainest first. A column of another
-# name than ours is read with a note.
-_ROLES = (
-    "question", "context", "prediction", "references", "aliases", "contexts", "options", "system", "id", "score",
-    "label", "probability",
-)  # fmt: skip
-OWN_NAMES = {role: (role,) for role in _ROLES} | {
-    "prediction": ("prediction", "candidate", "predictions"),
-    "references": ("references", "reference"),
-    "aliases": (),
-    "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "retrieved_context", "passage"),
-    "probability": (SAMPLING_PROBABILITY,),
-    "options": ("choices", "options", "endings"),
-}
-_OTHER_NAMES = {
-    "question": (
-        "query", "user_input", "prompt", "input", "instruction", "problem", "asked", "question_text", "question_stem",
-    ),
-    "prediction": (
-        "response", "model_answer", "model_response", "model_output", "predicted_answer", "system_answer",
-        "generated_answer", "generated", "generation", "completion", "hypothesis", "pred", "candidates", "output",
-    ),
-    "references": (
-        "expected", "expected_answer", "expected_answers", "expected_output", "correct_answer", "correct_answers",
-        "accepted_answer", "accepted_answers", "reference_answer", "reference_answers", "gold_answer", "gold_answers",
-        "golden_answer", "golden_answers", "ground_truth", "ground_truths", "gold", "golds", "target", "targets",
-        "ideal", "true_answer", "right_answer", "possible_answers", "valid_answers", "acceptable_answers",
-        "answer_key", "answerkey",
-    ),
-    # Further right answers, beside the references; all such columns are read.
-    "aliases": (
-        "answer_aliases", "aliases", "reference_aliases", "answers_aliases", "alternative_answers",
-        "alternative_answer", "alternate_answers", "alternatives", "alternative_references", "alt_answers",
-        "alt_answer", "alt_ans", "alt_refs", "also_correct", "also_accepted", "also_accept", "additional_answers",
-        "additional_references", "other_answers", "other_correct_answers", "extra_answers", "answer_variants",
-        "answer_synonyms", "accepted_answers", "acceptable_answers", "accepted_aliases", "correct_answers",
-        "valid_answers", "possible_answers",
-    ),
-    "contexts": ("retrieved_passages", "retrieved_documents", "passages", "documents"),
-    "id": ("_id", "qid", "question_id", "questionid", "query_id", "example_id", "task_id", "custom_id"),
-}  # fmt: skip
-COLUMNS = {role: names + _OTHER_NAMES.get(role, ()) for role, names in OWN_NAMES.items()}
-# Right where another column has the system's answer, and the system's where another one has what is right.
-EITHER = ("answers", "final_answer", "answer")
-# Which of the options is right: only where a row has options.
-KEYS = (
-    "answer_idx", "answer_index", "answer_id", "answer_letter", "answer_label", "correct_option", "correct_choice",
-    "correct_idx", "correct_index", "correctindex", "correctoption", "answerindex", "correct", "gold_idx",
-    "gold_index", "cop",
-)  # fmt: skip
-CHATS = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat")  # the question and its answer
 
 
 @lru_cache(maxsize=256)
@@ -488,17 +324,17 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     plain = {plain_name(name): name for name in reversed(names)}
     roles: dict[str, str] = {}
 
-    def take(role: str, known: Iterable[str]) -> None:
-        free = [name for name in known if name in plain and plain[name] not in roles.values()]
+    def take(role: str, usual: Iterable[str]) -> None:
+        free = [name for name in usual if name in plain and plain[name] not in roles.values()]
         if role not in roles and free:
             roles[role] = next((name for name in free if name in names), plain[free[0]])
 
-    for role, known in (*OWN_NAMES.items(), *_OTHER_NAMES.items()):
-        take(role, known)
+    for role, usual in (*OWN_NAMES.items(), *NAMES["other"].items()):
+        take(role, usual)
     if "references" not in roles and "prediction" not in roles:
         take("references", ("answers",))
     if "prediction" in roles:
-        if plain_name(roles.get("references", "")) in _OTHER_NAMES["aliases"]:
+        if plain_name(roles.get("references", "")) in NAMES["other"]["aliases"]:
             first = next((plain[name] for name in EITHER if name in plain), None)
             roles |= {"references": first} if first not in (None, *roles.values()) else {}
         take("references", EITHER)
@@ -532,11 +368,44 @@ def option_columns(names: Iterable[str]) -> dict[str, str]:
     return {}
 
 
-def likely(role: str, names: Iterable[str]) -> str:
-    """Return the column that probably has a role, for a hint; "NAME" where no column has a usual name.
+# Columns and keys in which a role that is missing is looked for, for a hint.
+_LIKELY = {
+    "references": re.compile(r"answ|gold|truth|target|refer|expect|ideal|correct|solution|output|respon|label|text"),
+    "prediction": re.compile(r"answ|pred|output|respon|reply|completion|generat|candidate|hypothes|content|text"),
+}
+_UNLIKELY = re.compile(
+    r"wrong|incorrect|false|distract|confiden|type|start|offset|url|title|_id$|^id$|evidence|prompt|context"
+)
 
-    >>> likely("prediction", ["question", "Answer"])
-    'Answer'
+
+def paths_in(cell: object, path: str = "", depth: int = 5) -> Iterator[tuple[str, object]]:
+    """Yield (path, cell) of everything inside a cell but objects, outermost first; of a list only the first item.
+
+    >>> list(paths_in({"a": [{"b": "x"}], "c": 1}))
+    [('c', 1), ('a[*].b', 'x')]
     """
-    either = EITHER if role in ("prediction", "references") else ()
-    return next((name for name in names if plain_name(name) in (*COLUMNS[role], *either)), "NAME")
+    nested: list[tuple[str, object]] = []
+    items = cell.items() if isinstance(cell, Mapping) else ()
+    for name, inner in items:
+        step = f"{path}.{name}" if path else str(name)
+        while isinstance(inner, list) and inner and not isinstance(inner[0], str):
+            step, inner = f"{step}[*]", inner[0]
+        if isinstance(inner, Mapping):
+            nested.append((step, inner))
+        elif not set(".[]") & set(str(name)):
+            yield step, inner[0] if isinstance(inner, list) and inner else inner
+    for step, inner in nested if depth else ():
+        yield from paths_in(inner, step, depth - 1)
+
+
+def likely_path(role: str, cells: Mapping) -> str:
+    """Return the path of the first text that may have a role by its key, for a hint; "NAME" where there is none.
+
+    >>> likely_path("prediction", {"question": "?", "run": [{"tokens": 3, "generated_answer": "x"}]})
+    'run[0].generated_answer'
+    """
+    for path, text in paths_in(cells):
+        key = path.rpartition(".")[2].lower()
+        if isinstance(text, str) and _LIKELY[role].search(key) and not _UNLIKELY.search(key):
+            return path if role == "references" else path.replace("[*]", "[0]")
+    return "NAME"

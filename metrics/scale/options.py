@@ -226,7 +226,7 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
     Rows with a question get a metric that reads it: without it, long right answers look worse than short wrong ones.
     Grounding is computed only where it is named: its judge has to be downloaded.
 
-    >>> default_metrics(RowKind(sets=False, ceiling=False, text="question", has_contexts=True))
+    >>> default_metrics(RowKind(sets=False, text="question", has_contexts=True))
     ('ava',)
     """
     if row_kind.sets:

@@ -21,7 +21,7 @@ from ..rows.writing import TEMPORARY, Writer, can_be_written, lock_folder, new_f
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000
 STATE = "genqa_metrics_state"
-_FORMAT = 7
+_FORMAT = 8
 
 
 def is_folder(output: str) -> bool:

@@ -28,9 +28,7 @@ from ..rows.errors import Advice, FileError, name_column, too_many_systems
 from ..rows.reading import (
     GOOD,
     NOT_NUMBERS,
-    SINGLE,
     SKIPPED,
-    SPLIT_HALF,
     Item,
     Message,
     Progress,
@@ -210,16 +208,11 @@ class Reading:
         self.extra = end["extra"]
 
     def _check_any(self) -> None:
-        good, single, skipped = (self.counts[name] for name in (GOOD, SINGLE, SKIPPED))
+        good, skipped = self.counts[GOOD], self.counts[SKIPPED]
         if not good and skipped:
             raise FileError(f"no row could be scored: all {skipped:,} rows are bad; see the messages above")
         if not good:
             raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
-        if single == good:
-            raise FileError(
-                f"no row could be scored: without predictions a context needs at least two references, and each of "
-                f"the {single:,} contexts has one"
-            )
 
     def good_rows(self) -> Iterator[list[Item]]:
         """Yield the items of every good row behind the last one read; what is counted includes the yielded row."""
@@ -265,12 +258,12 @@ class Reading:
         items = reader.read(row)
         if self._file_kind is None:
             self._file_kind = reader.kind
-            self._check_row_kind(source, reader.kind, row.values)
-        self.counts.update({SINGLE: int(not items), NOT_NUMBERS: reader.not_numbers})
+            self._check_row_kind(source, reader.kind)
+        self.counts[NOT_NUMBERS] += reader.not_numbers
         reader.not_numbers = 0
         return items
 
-    def _check_row_kind(self, source: Source, row_kind: RowKind, cells: dict) -> None:
+    def _check_row_kind(self, source: Source, row_kind: RowKind) -> None:
         if self.row_kind is not None and self.row_kind.sets != row_kind.sets:
             kinds = ("single answers", "sets of questions")
             raise FileError(
@@ -278,14 +271,6 @@ class Reading:
                 "score them in two runs"
             )
         self.row_kind = self.row_kind or row_kind
-        if row_kind.ceiling:
-            ceiling = (
-                f"{source.name} has human questions but no predictions. This is the HUMAN CEILING, not the score of a "
-                "system: in each context references 1, 3, 5 ... are scored as predictions against references 2, 4, "
-                f"6 ... under the name {SPLIT_HALF!r}. Contexts with one reference are left out. To score a system, "
-                "add a column 'predictions', or name yours with "
-            )
-            self.notify(Advice(ceiling, name_column("prediction"), f"; columns found: {', '.join(cells)}."))
 
 
 def counted(function: Callable, tell: Callable[[int], object], passes: int = 1) -> Callable:
@@ -414,7 +399,6 @@ class RowCounts:
     predictions: Mapping[str, int]  # {system: predictions that were scored}
     skipped: int  # bad rows that were left out
     skipped_by_system: Mapping[str, int]  # those of them whose system is known
-    single: int  # contexts that were left out because their one reference cannot be halved
     not_numbers: int  # values of `score` and `label` that are not numbers; the output has null for them
     too_few: str  # why differences between systems cannot be tested, in words; "" where they can
 
@@ -659,7 +643,6 @@ def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], cou
             predictions=dict(tally.predictions),
             skipped=counts[SKIPPED],
             skipped_by_system=skipped,
-            single=counts[SINGLE],
             not_numbers=counts[NOT_NUMBERS],
             too_few=f"{fewest} {unit} too few to test" * (fewest < MIN_QUESTIONS),
         ),

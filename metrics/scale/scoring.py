@@ -580,7 +580,7 @@ def scored(
             columns[metric + SETTINGS] = [settings] * len(items)
     if not row_kind.sets:
         _add_answers(tally, columns, np.array(list(map(label_of, items))), scorers, worst)
-    elif worst and not row_kind.ceiling:
+    elif worst:
         tally.to_read = sets_to_read(columns, worst, scorers.values())
     return columns, tally
 

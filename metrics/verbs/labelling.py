@@ -75,8 +75,7 @@ def tasks_of(
 
     def convert(source, row: Row):
         reader = readers.setdefault(source.name, RowReader(source, dict(columns or {})))
-        kind = reader.row_kind(row.values)
-        if not kind.sets or kind.ceiling:
+        if not reader.row_kind(row.values).sets:
             raise RowError("predictions: expected a set of generated questions; another --form is for answers")
         return reader.read(row)
 

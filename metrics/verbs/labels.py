@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy as np
 
 from ..rows.errors import Advice, FileError, name_column
-from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good_rows
+from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good_rows, same_text
 from ..rows.sources import Source
-from ..rows.values import Row, same_text
+from ..rows.values import Row
 from ..scale.scoring import label_note
 from ..statistics.estimation import cluster_sums
 from ..statistics.intervals import MIN_QUESTIONS, wilson

@@ -238,7 +238,7 @@ def read(path: str | None, columns: Mapping[str, object], metric: str) -> Rows:
     pairs = characters = 0
 
     def needs(row_kind: reading.RowKind) -> dict[str, str]:
-        if row_kind.ceiling or row_kind.sets != scorer.takes_sets:
+        if row_kind.sets != scorer.takes_sets:
             expected = "a list of generated questions" if scorer.takes_sets else "one answer"
             raise errors.RowError(f"expected {expected} in each row")
         return options.needed_columns({metric: scorer}, row_kind)

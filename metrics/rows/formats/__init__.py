@@ -5,7 +5,7 @@ that a column can still be named by hand. `table.py` lists the tools.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..errors import Advice, FileError, RowError
 from ..values import (
@@ -13,9 +13,11 @@ from ..values import (
     EITHER,
     KEYS,
     MISSING,
+    NAMES,
     SCORED_COLUMNS,
     answers_of,
     option_columns,
+    paths_in,
     plain_name,
     recognized,
     value_at,
@@ -48,15 +50,13 @@ def normalized(row: dict, form: str, systems: Sequence[str]) -> dict:
     tool = TOOLS.get(form)
     if tool and tool.needed:
         if not tool.is_of(row):
-            expected = " or ".join(", ".join(columns) for columns in tool.needed)
+            expected = " or ".join(", ".join(columns) for columns in tool.needed).replace("|", " or ")
             fix = Advice("name another tool, or none", command="name another tool with --from, or leave it out")
             problem = f"no row of {form}, which has {expected}; columns found: {', '.join(row) or 'none'}"
             raise RowError(problem, hint=fix)
         try:
             columns = tool.columns_of(row)
-        except RowError:
-            raise
-        except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
+        except (TypeError, KeyError, AttributeError, IndexError) as error:
             problem = f"no complete row of {form}: {type(error).__name__} {error}"
             raise RowError(problem, hint="drop the row, or write question, prediction and references") from error
         row = {name: cell for name, cell in row.items() if name.lower() not in tool.ignored}
@@ -68,13 +68,6 @@ def normalized(row: dict, form: str, systems: Sequence[str]) -> dict:
         raise RowError(f"no column {missing[0]!r}", option, f"; columns found: {', '.join(row)}")
     others = {name: cell for name, cell in row.items() if name not in (*systems, "system", "prediction")}
     return {**others, "prediction": {name: row[name] for name in systems}}
-
-
-# Where the rows of a document may be, if nothing else is known of it.
-LISTS = (
-    "data", "Data", "rows", "results", "samples", "testCases", "test_cases", "item_results", "items", "runs",
-    "examples", "questions", "request_states",
-)  # fmt: skip
 
 
 def document_rows(document: object) -> Iterator[dict] | None:
@@ -95,22 +88,29 @@ def document_rows(document: object) -> Iterator[dict] | None:
             continue  # it only begins like one
     if (table := _table(document)) is not None:
         return iter(table)
-    answers = {"prediction", "references"}
-    if answers <= recognized(tuple(document)).keys() or detect_tool_format(document):
-        return None  # one row
-    listed = next((document[name] for name in LISTS if _is_rows(document.get(name))), None)
-    if listed is None and _is_rows(keyed := list(document.values())):  # {id: row}, as OpenCompass writes them
-        if answers & recognized(tuple(map(str, keyed[0]))).keys() or detect_tool_format(keyed[0]):
-            return ({"id": ident, **row} for ident, row in document.items())
-    if listed is None:
+    if _is_row(document):
+        return None
+    rows = next((document[name] for name in NAMES["tools"]["lists_of_rows"] if _are_rows(document.get(name))), None)
+    if (
+        rows is None and _are_rows(keyed := list(document.values())) and _is_row(keyed[0])
+    ):  # as OpenCompass writes them
+        return ({"id": ident, **row} for ident, row in document.items())
+    if rows is None:
         return iter(document["data"]) if isinstance(document.get("data"), list) else None
-    if all(isinstance(row.get("row"), dict) and "row_idx" in row for row in listed):  # the viewer of the Hub
-        return (row["row"] for row in listed)
-    return iter(listed)
+    if all(isinstance(row.get("row"), dict) and "row_idx" in row for row in rows):  # the viewer of the Hub
+        return (row["row"] for row in rows)
+    return iter(rows)
 
 
-def _is_rows(listed: object) -> bool:
-    return isinstance(listed, list) and bool(listed) and all(isinstance(row, dict) for row in listed)
+def _is_row(content: Mapping) -> bool:
+    """Return whether an object has the columns of a row, ours or those of a tool."""
+    return {"prediction", "references"} <= recognized(tuple(map(str, content))).keys() or bool(
+        detect_tool_format(content)
+    )
+
+
+def _are_rows(content: object) -> bool:
+    return isinstance(content, list) and bool(content) and all(isinstance(row, dict) for row in content)
 
 
 def _table(document: Mapping) -> list[dict] | None:
@@ -150,24 +150,15 @@ def rows_at(document: object, path: str, name: str) -> Iterator:
     return iter(rows)
 
 
-def place_of_rows(document: object, reads: Callable[[Mapping], bool], depth: int = 4) -> str:
-    """Return where the rows of a document stand, as `rows_at` reads it; "" if there are none that `reads` accepts.
+def place_of_rows(document: Mapping) -> str:
+    """Return where the rows of a document stand, as `rows_at` reads it; "" if there are none.
 
-    >>> runs = {"data": {"runs": [{"name": "a", "items": [{"prediction": "x", "references": "y"}]}]}}
-    >>> place_of_rows(runs, lambda row: "prediction" in row)
+    >>> place_of_rows({"data": {"runs": [{"name": "a", "items": [{"prediction": "x", "references": "y"}]}]}})
     'data.runs[*].items'
     """
-    if isinstance(document, list) and document and isinstance(document[0], dict):
-        if reads(document[0]):
-            return "."
-        inner = place_of_rows(document[0], reads, depth - 1) if depth else ""
-        return f"[*].{inner}" if inner and inner != "." else ""
-    if isinstance(document, Mapping) and depth:
-        for name, content in document.items():
-            simple = isinstance(name, str) and not set(".[]") & set(name)
-            if simple and (inner := place_of_rows(content, reads, depth - 1)):
-                return name if inner == "." else f"{name}{'' if inner[0] == '[' else '.'}{inner}"
-    return ""
+    places = dict.fromkeys(path.rpartition("[*]")[0] for path, _ in paths_in(document) if "[*]" in path)
+    firsts = {place: value_at(document, f"{place.replace('[*]', '[0]')}[0]") for place in places}
+    return next((place for place, first in firsts.items() if isinstance(first, dict) and _is_row(first)), "")
 
 
 # Output of batch APIs: the columns with the id of a request and with the response.
@@ -185,28 +176,19 @@ def data_set_rows(document: Mapping) -> Iterator[dict] | None:
     articles = [article for article in document.get("data") or () if isinstance(article, dict)]
     if any("paragraphs" in article for article in articles):
         paragraphs = (paragraph for article in articles for paragraph in article.get("paragraphs", ()))
-        asked = (row for paragraph in paragraphs for row in paragraph["qas"])
-        return (
-            {**row, "references": _different([] if row.get("is_impossible") is True else row.get("answers") or [])}
-            for row in asked
-        )
-    if any({"story", "questions", "answers"} <= article.keys() for article in articles):
+        asked = [row for paragraph in paragraphs for row in paragraph["qas"]]
+        answers = [[] if row.get("is_impossible") is True else row.get("answers") or [] for row in asked]
+    elif any({"story", "questions", "answers"} <= article.keys() for article in articles):
         return (row for story in articles for row in _conversation(story))
-    passages = list(document.values())
-    if passages and all(
-        isinstance(passage, dict) and isinstance(passage.get("qa_pairs"), list) for passage in passages
-    ):
-        return (
-            {"id": row["query_id"], "question": row["question"]}
-            | {"references": _different(row["answer"], *(row.get("validated_answers") or ()))}
-            for passage in passages
-            for row in passage["qa_pairs"]
-        )
-    return None
-
-
-def _different(*answers: object) -> list:
-    return list(dict.fromkeys(text for answer in answers for text in answers_of(answer) or ()))
+    else:
+        passages = list(document.values())
+        if not passages or not all(isinstance(passage, dict) and "qa_pairs" in passage for passage in passages):
+            return None
+        pairs = [row for passage in passages for row in passage["qa_pairs"]]
+        asked = [{"id": row["query_id"], "question": row["question"]} for row in pairs]
+        answers = [[row["answer"], *(row.get("validated_answers") or ())] for row in pairs]
+    distinct = (list(dict.fromkeys(answers_of(texts))) for texts in answers)
+    return ({**row, "references": references} for row, references in zip(asked, distinct, strict=True))
 
 
 def _conversation(story: Mapping) -> Iterator[dict]:

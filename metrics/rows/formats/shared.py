@@ -2,17 +2,15 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from ..errors import Advice, RowError, name_column
+from ..values import NAMES
 
-# What a question and a right answer are called inside the inputs of a tool; the first that is there is taken.
-QUESTIONS = ("question", "query", "prompt", "problem", "input", "user_input", "instruction", "message", "text")
-ANSWERS = ("answer", "output", "response", "completion", "result", "text", "content", "final_answer", "generated")
-EXPECTED = (
-    "expected", "reference", "references", "expected_answer", "expected_output", "expected_response", "ground_truth",
-    "ideal", "target", "gold", "answer", "answers", "output", "correct_answer",
-)  # fmt: skip
-CONTEXTS = ("contexts", "context", "documents", "retrieved_context", "retrieved_contexts", "retrieval_context")
+# What a question, an answer, a right answer and passages are called inside the inputs and outputs of a tool.
+QUESTIONS, ANSWERS, EXPECTED, CONTEXTS = (
+    tuple(NAMES["tools"][name]) for name in ("questions", "answers", "expected", "contexts")
+)
 
 _ROLES = {"user": ("user", "human"), "assistant": ("assistant", "ai", "gpt", "model", "bot", "chatbot")}
 _CHOICES = ("choices", "candidates")  # lists of answers to choose from
@@ -77,11 +75,8 @@ def is_chat(content: object) -> bool:
 
 def opened(cell: object) -> object:
     """Return a JSON object or list that stands in a cell of CSV as text; other values as they are."""
-    if isinstance(cell, str) and cell[:1] in ("{", "["):
-        try:
-            return json.loads(cell)
-        except (ValueError, RecursionError):
-            return cell
+    with suppress(ValueError, RecursionError):
+        return json.loads(cell) if isinstance(cell, str) and cell[:1] in ("{", "[") else cell
     return cell
 
 
@@ -97,20 +92,18 @@ def named_text(content: object, names: Iterable[str], role: str = "user") -> obj
     if not isinstance(content, Mapping):
         return text_of(content, role)
     plain = {str(key).lower().replace(" ", "_"): inner for key, inner in content.items()}
-    name = next((name for name in names if plain.get(name) is not None), None)
-    if name is None and isinstance(content.get("messages"), list):
-        name = "messages"
-    if ("choices" in content or "content" in content) and name in (None, "text", "content"):
+    key = next((name for name in names if plain.get(name) is not None), None)
+    if key in (None, "text", "content") and (is_chat(content) or "messages" in content):
         return text_of(content, role)
-    if name is None and len(plain) == 1:
-        name = next(iter(plain))
-    if name is None:
+    if key is None and len(plain) == 1:
+        (key,) = plain
+    if key is None:
         option, such_as = Advice("columns", command="--column"), name_column("question", "inputs.NAME")
         raise RowError(
             f"expected one of {', '.join(names)} in {{{', '.join(map(str, content))}}}",
             hint=Advice("name it with ", option, ", such as ", such_as),
         )
-    return named_text(plain[name], names, role) if isinstance(plain[name], Mapping | list) else plain[name]
+    return named_text(plain[key], names, role)
 
 
 def expected_answers(content: object) -> object:

@@ -174,12 +174,8 @@ class SystemRows:
     def _row_kind(self, reader: RowReader, values: dict) -> RowKind:
         if self.score_columns and not self.scorers:  # only numbers are needed
             asked = reader.optional(values, "question") is None and reader.optional(values, "context") is not None
-            return RowKind(sets=False, ceiling=False, text="context" if asked else "question")
-        row_kind = reader.row_kind(values)
-        if row_kind.ceiling:
-            problem = "has human questions but no predictions; add a column 'predictions', or name yours with "
-            raise RowError(problem, name_column("prediction"), f"; columns found: {', '.join(values)}")
-        return row_kind
+            return RowKind(sets=False, text="context" if asked else "question")
+        return reader.row_kind(values)
 
     def _rows(
         self, reader: RowReader, source: Source, row: Row, row_kind: RowKind, scorers: Mapping[str, Scorer]

@@ -94,9 +94,6 @@ def _say_what_happened(written: bool, report) -> None:
         terminal.warn(f"skipped {counts.skipped:,} bad rows; {good:,} were scored")
     for warning in results.warnings:
         terminal.warn(f"warning: {warning}")
-    if counts.single:
-        left_out = f"note: left out {counts.single:,} contexts with one reference, which cannot be halved"
-        terminal.say(left_out, "bold yellow")
     if counts.not_numbers and written:
         bad = f"note: {counts.not_numbers:,} values of 'score' or 'label' are no numbers; the output has null for them"
         terminal.say(bad)

@@ -504,7 +504,6 @@ class ScoreReport(Report):
             "systems": systems,
             "signatures": self.signatures,
             "skipped_rows": self.results.counts.skipped,
-            "contexts_without_a_second_reference": self.results.counts.single,
             "notes": self.notes,
             "to_read": [asdict(answer) for answer in self.results.to_read.first],
             **({"faults": self.results.judge.faults} if self.results.judge.faults else {}),
