@@ -1,67 +1,54 @@
-"""Errors and warnings about arguments, files and rows, and their advice in words of Python or of the command line."""
+"""Errors and warnings about arguments, files and rows; their messages name arguments of Python."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-
-class Advice(str):
-    """A message in words of Python; `command` has it in words of the command line.
-
-    `problem` is the same without the hint (the fix, behind a semicolon) and what differs between Python and commands.
-
-    >>> message = Advice("no score", hint=Advice("name it with ", name_column("score")))
-    >>> message, message.command, message.problem
-    ('no score; name it with columns={"score": "NAME"}', 'no score; name it with --column score=NAME', 'no score')
-    """
-
-    def __new__(cls, *texts: object, command: str | None = None, hint: object = None) -> "Advice":
-        """Join texts, some of which may have advice themselves."""
-        whole = texts if hint is None else (*texts, "; ", hint)
-        advice = super().__new__(cls, "".join(map(str, whole)))
-        advice.command = "".join(map(in_command, whole)) if command is None else command
-        advice.problem = "".join(map(without_hints, texts)) if command is None else ""
-        return advice
+_OPTIONS = {  # of the command line, for what messages name of Python
+    r'columns=\{"(\w+)": "(.*?)"\}': r"--column \1=\2",
+    r"(\w+)='([^']*)' of read_rows": lambda match: f"--{match[1].replace('_', '-')} {shlex.quote(match[2])}",
+    r"\badd (\w+) to metrics": r"add --metric \1",
+    r"metrics='(\w+)', on_error='skip'": r"-m \1 --on-error skip",
+    r'on_error="skip"': "--on-error skip",
+    r"\bresume=True": "--resume",
+    r"which columns names": "which --column names",
+    r"which systems names": "which --systems names",
+    r"give labels= beside": "give --labels beside",
+}
+SKIP_BAD_ROWS, RESUME = 'on_error="skip"', "resume=True"
 
 
 def in_command(message: object) -> str:
-    """Return a text or the message of an error in words of the command line."""
-    if isinstance(message, BaseException):
-        message = message.args[0] if len(message.args) == 1 else str(message)
-    return getattr(message, "command", str(message))
+    """Return a text or the message of an error in words of the command line.
+
+    >>> in_command('no score; name it with columns={"score": "NAME"}')
+    'no score; name it with --column score=NAME'
+    """
+    text = str(message)
+    for pattern, option in _OPTIONS.items():
+        text = re.sub(pattern, option, text)
+    return text
 
 
-def without_hints(message: object) -> str:
-    """Return a text or the message of an error as a web page shows it, which has no arguments and no options."""
-    if isinstance(message, BaseException):
-        message = message.args[0] if len(message.args) == 1 else str(message)
-    return getattr(message, "problem", str(message))
+def without_options(message: object) -> str:
+    """Return a message without the clauses that name options, for a web page, which has none.
+
+    >>> without_options('no score; name it with columns={"score": "NAME"}')
+    'no score'
+    """
+    return "; ".join(clause for clause in str(message).split("; ") if in_command(clause) == clause)
 
 
-def name_column(role: str, column: str = "NAME") -> Advice:
+def name_column(role: str, column: str = "NAME") -> str:
     """Return advice on naming the column that has a role; `column` "" names none."""
-    return Advice(f'columns={{"{role}": "{column}"}}', command=f"--column {role}={column}")
+    return f'columns={{"{role}": "{column}"}}'
 
 
-def read_option(name: str, choice: str) -> Advice:
-    """Return advice on reading a file with an option, such as an encoding."""
-    quoted = shlex.quote(choice) if choice != "NAME" else choice
-    return Advice(f"{name}={choice!r} of read_rows", command=f"--{name.replace('_', '-')} {quoted}")
-
-
-def add_metric(metric: str) -> Advice:
-    """Return how to add a metric."""
-    return Advice(f"add {metric} to metrics", command=f"add --metric {metric}")
-
-
-def too_many_systems(number: str, system: str) -> Advice:
+def too_many_systems(number: str, system: str) -> str:
     """Return the message for a file with too many systems, such as `system`, with its fix."""
-    fix = name_column("system"), ", none with ", name_column("system", "")
-    return Advice(f"{number} systems, such as {system!r:.60}; is that the right column? Name another with ", *fix)
-
-
-SKIP_BAD_ROWS = Advice('on_error="skip"', command="--on-error skip")
-RESUME = Advice("resume=True", command="--resume")
+    fix = f"Name another with {name_column('system')}, none with {name_column('system', '')}"
+    return f"{number} systems, such as {system!r:.60}; is that the right column? {fix}"
 
 
 class UsageError(ValueError):
@@ -84,7 +71,7 @@ class FileError(ValueError):
     """A file cannot be read or written; the message names it, gives the reason, and the fix."""
 
     def __init__(self, *texts: object, bad_row: bool = False):
-        super().__init__(Advice(*texts))
+        super().__init__("".join(map(str, texts)))
         self.bad_row, self.finished_parts = bad_row, 0
 
 
@@ -93,8 +80,8 @@ class RowError(ValueError):
 
     systems: tuple[str, ...] = ()
 
-    def __init__(self, *texts: object, hint: object = None):
-        super().__init__(Advice(*texts, hint=hint))
+    def __init__(self, problem: object, hint: str = ""):
+        super().__init__(f"{problem}; {hint}" if hint else str(problem))
 
 
 class ColumnError(RowError):
@@ -107,6 +94,6 @@ def bad_usage() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise UsageError(Advice(error)) from error
+        raise UsageError(str(error)) from error
     except ImportError as error:
         raise MissingPackageError(str(error), name=error.name) from error

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from ..core.reading import the_first
 from ..core.scorer import warn_caller
-from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
+from .errors import ColumnError, FileError, InputWarning, RowError, name_column
 from .formats.shared import is_chat, text_of
 from .options import Options, options_of, right_options, with_options
 from .sources import Source
@@ -134,9 +134,7 @@ class RowReader:
             return role, MISSING
         cell = cells[column] if column in cells else value_at(cells, column)
         if cell is MISSING:
-            named = f", which {{}} names for {role!r}"
-            option = Advice(named.format("columns"), command=named.format("--column"))
-            raise ColumnError(f"no column {column!r}", option, f"; {_listed(cells)}")
+            raise ColumnError(f"no column {column!r}, which columns names for {role!r}; {_listed(cells)}")
         return column, cell
 
     def _recognized(self, cells: dict) -> Mapping[str, str]:
@@ -151,8 +149,7 @@ class RowReader:
                 is_guess = plain_name(column) not in OWN_NAMES[role] and role != "id"
                 if is_guess and role not in self.columns and not self.source.form:
                     meaning = "further references" if role == "aliases" else f"the {role}"
-                    note = f"column {column!r} was read as {meaning}; another one: "
-                    self.source.note(Advice(note, name_column(role)))
+                    self.source.note(f"column {column!r} was read as {meaning}; another one: {name_column(role)}")
             others = {*self._roles.values(), *self.columns.values()}
             self._alias_columns = [n for n in cells if plain_name(n) in COLUMNS["aliases"] and n not in others]
             self._option_columns = option_columns(cells)
@@ -163,11 +160,10 @@ class RowReader:
         column, cell = self.cell(cells, role)
         if cell is MISSING:
             names = " or ".join(OWN_NAMES[role])
-            fix = self._fix(cells, role)
-            raise ColumnError(f"no {role} (a column named {names}); {_listed(cells)}", hint=fix)
+            raise ColumnError(f"no {role} (a column named {names}); {_listed(cells)}", self._fix(cells, role))
         return column, cell
 
-    def _fix(self, cells: dict, role: str) -> Advice | str:
+    def _fix(self, cells: dict, role: str) -> str:
         """Return advice how a row without a role can be read."""
         if elsewhere := self.source.elsewhere(cells):
             return elsewhere
@@ -176,8 +172,8 @@ class RowReader:
         alone = self.source.alone(cells)
         if alone and (role == "prediction" or path == "NAME"):
             return alone
-        wide = ", or where each system has a column, with --systems A,B" if role == "prediction" else ""
-        return Advice("say which one it is with ", name_column(role, path), Advice(command=wide))
+        wide = ", or where each system has a column, with systems='A,B' of read_rows" if role == "prediction" else ""
+        return f"say which one it is with {name_column(role, path)}{wide}"
 
     def verdict(self, column: str, cell: object) -> float | None:
         """Return the label of a word (see `verdict_of`) and note it; raise a RowError for letters of SimpleQA."""
@@ -185,7 +181,7 @@ class RowReader:
         self._letters |= {"A", "B", "C"} & {word.upper()}
         if "C" in self._letters and len(self._letters) > 1:
             problem = f"{column}: A, B and C are grades of SimpleQA, and C alone is correct elsewhere"
-            raise RowError(problem, hint="write CORRECT, INCORRECT and NOT_ATTEMPTED, or 1 and 0")
+            raise RowError(problem, "write CORRECT, INCORRECT and NOT_ATTEMPTED, or 1 and 0")
         label = verdict_of(word)
         if label is not None and word not in self._words:
             self._words[word] = label
@@ -219,7 +215,7 @@ class RowReader:
             problem = (
                 f"{column}: expected a probability of being drawn, above 0 and at most 1, got {probability!r:.40}"
             )
-            raise RowError(problem, hint=Advice("leave it out with ", name_column("probability", "")))
+            raise RowError(problem, f"leave it out with {name_column('probability', '')}")
         planned = cells.get(PLANNED_LABELS)
         planned = None if planned == "" else planned
         if planned is not None and not as_number(planned) >= 1:
@@ -242,7 +238,7 @@ class RowReader:
         for passage in passages:
             if isinstance(passage, bool | int | float) and passage == passage:
                 problem = f"{column}: expected passages, a text or a list of texts, got {kind_of(passage)}"
-                raise RowError(problem, hint=Advice("say which one it is with ", name_column("contexts")))
+                raise RowError(problem, f"say which one it is with {name_column('contexts')}")
         texts = [self._text(column, passage_text(passage)) for passage in passages]
         return texts if any(text.strip() for text in texts) else []
 
@@ -299,8 +295,7 @@ class RowReader:
             references = self._references(cells, column, cell, row_kind) if must or is_given(cell) else []
         if references and not must and not row_kind.has_references:
             problem = f"{column}: the first row has none, so that rows were scored without references, though others "
-            named = Advice("metrics='ava', on_error='skip'", command="-m ava --on-error skip")
-            self.source.note(Advice(problem, "have some; ", named, " scores those"))
+            self.source.note(f"{problem}have some; metrics='ava', on_error='skip' scores those")
         by_system = self._predictions(cells, row_kind)
         if references == [NO_ANSWER] and not row_kind.sets:  # an empty answer says so, too
             by_system = {system: texts if texts[0].strip() else [NO_ANSWER] for system, texts in by_system.items()}
@@ -322,7 +317,7 @@ class RowReader:
             got = "no such column" if text is MISSING else "null" if text is None else "an empty text"
             raise RowError(
                 f"{column}: expected a question, which {needs['question']} reads, got {got}",
-                hint="drop the row, or name a metric that reads none, such as aev",
+                "drop the row, or name a metric that reads none, such as aev",
             )
         if text in (MISSING, None):
             return None
@@ -350,8 +345,8 @@ class RowReader:
         answer = self._answer(column, cell.tolist() if hasattr(cell, "tolist") else cell)
         if isinstance(answer, list) and any(isinstance(item, Mapping) for item in answer):
             path = likely_path("prediction", {column: answer})
-            hint = Advice("name the text in it with ", name_column("prediction", path))
-            raise RowError(f"{column}: expected a text, got a list of objects", hint=hint)
+            hint = f"name the text in it with {name_column('prediction', path)}"
+            raise RowError(f"{column}: expected a text, got a list of objects", hint)
         if isinstance(answer, Mapping):
             answer = {name: self._answer(f"{column}, {name!r}", inner) for name, inner in answer.items()}
         return column, answer
@@ -375,14 +370,14 @@ class RowReader:
             return cell
         plain = {plain_name(str(name)): str(name) for name in cell}
         if key := next((plain[name] for name in ANSWER_KEYS if name in plain), None):
-            more = Advice(f"{column}: objects were read as one answer, that of {key!r}; another one: ")
-            self.source.note(Advice(more, name_column("prediction", f"{column}.NAME")))
+            other = name_column("prediction", f"{column}.NAME")
+            self.source.note(f"{column}: objects were read as one answer, that of {key!r}; another one: {other}")
             return self._answer(f"{column}.{key}", cell[key])
         if facts := [name for name in plain if name in FACT_KEYS]:
             texts = [name for name in cell if isinstance(cell[name], str) and plain_name(name) not in FACT_KEYS]
             problem = f"{column}: expected a text or {{system: text}}, got an object with {plain[facts[0]]!r}"
             path = f"{column}.{texts[0]}" if texts else "NAME.KEY"
-            raise RowError(problem, hint=Advice("say where the answer stands with ", name_column("prediction", path)))
+            raise RowError(problem, f"say where the answer stands with {name_column('prediction', path)}")
         return cell
 
     def _right_options(self, cells: dict, column: str, key: object) -> tuple[Options, list[str]] | None:
@@ -400,23 +395,23 @@ class RowReader:
         if options is None:
             return None
         keys = {column: key} | {name: cell for name, cell in cells.items() if plain_name(name) in KEYS}
-        unread = Advice("leave the options unread with ", name_column("options", ""))
+        unread = f"leave the options unread with {name_column('options', '')}"
         for key_column, key in keys.items():
             try:
                 right = [] if key is MISSING or key is None else right_options(options, key)
             except RowError as error:
-                raise RowError(f"{key_column}: {error}", hint=unread) from error
+                raise RowError(f"{key_column}: {error}", unread) from error
             by_index = right and str(key).strip().isdecimal() and str(key).strip() not in {*options, *options.values()}
             if by_index and plain_name(key_column) == "label" and "references" not in self.columns:
-                named = "if from 0, name it with ", name_column("references", key_column)
-                raise RowError(f"{key_column}: {key!r} may count the options from 0 or from 1", hint=Advice(*named))
+                fix = f"if from 0, name it with {name_column('references', key_column)}"
+                raise RowError(f"{key_column}: {key!r} may count the options from 0 or from 1", fix)
             if right:
                 text = with_options(None, options, right)[1][0]
                 such = f"{key_column} {key!r:.30} is {text!r:.40}, whose letter and text are both accepted"
-                self.source.note(Advice(f"{name}: read as the options of a question ({such}); ", unread))
+                self.source.note(f"{name}: read as the options of a question ({such}); {unread}")
                 return options, right
         if plain_name(column) in KEYS:
-            raise RowError(f"{column}: {key!r:.40} is none of the options {', '.join(options)}", hint=unread)
+            raise RowError(f"{column}: {key!r:.40} is none of the options {', '.join(options)}", unread)
         self.source.note(f"{column}: {key!r:.30} and others are none of the options in {name}, which were not read")
         return None
 
@@ -427,8 +422,8 @@ class RowReader:
         if "contexts" in needs and not (is_given(passages) or isinstance(passages, list)):
             got = "no such column" if passages is MISSING else "none"
             problem = f"{column}: expected passages, which {needs['contexts']} reads, got {got}"
-            where = ("say where they are with ", name_column("contexts"), ", or ") if passages is MISSING else ("",)
-            raise RowError(problem, hint=Advice(*where, "write [] where nothing was retrieved, or leave the row out"))
+            where = f"say where they are with {name_column('contexts')}, or " if passages is MISSING else ""
+            raise RowError(problem, f"{where}write [] where nothing was retrieved, or leave the row out")
         return contexts
 
     def _extra(self, cells: dict, row_kind: RowKind) -> dict[str, object]:
@@ -448,9 +443,9 @@ class RowReader:
         answers = self._several(column, cell)
         if answers is None:
             path = likely_path("references", {column: cell}) if isinstance(cell, Mapping) else "NAME.KEY"
-            fix = "another column is named with ", name_column("references"), ", a text inside an object with "
+            fix = f"another column is named with {name_column('references')}, a text inside an object with "
             problem = f"{column}: expected a string or a list of strings, got {kind_of(cell)}"
-            raise RowError(problem, hint=Advice(*fix, name_column("references", path)))
+            raise RowError(problem, fix + name_column("references", path))
         unanswerable = not answers or cells.get("answerable") is False or cells.get("is_impossible") is True
         if unanswerable and not row_kind.sets:
             self.source.note(
@@ -466,8 +461,8 @@ class RowReader:
             self.source.note(f"{column}: nulls and empty texts in lists of references were left out")
         if (other := next((text for text in texts if isinstance(text, Mapping)), None)) is not None:
             path = likely_path("references", {column: texts})
-            fix = Advice("name the texts in it with ", name_column("references", path))
-            raise RowError(f"{column}: expected a string or a list of strings, got {kind_of(other)}", hint=fix)
+            fix = f"name the texts in it with {name_column('references', path)}"
+            raise RowError(f"{column}: expected a string or a list of strings, got {kind_of(other)}", fix)
         texts = [self._text(f"{column}, item {i}", text) for i, text in enumerate(texts, 1)]
         return texts + [alias for alias in dict.fromkeys(self._aliases(cells)) if alias not in texts]
 
@@ -478,8 +473,8 @@ class RowReader:
             return []
         for name in self._alias_columns if not self.source.form else ():
             if is_given(cells[name]):
-                note = f"column {name!r} was read as further references; another one: "
-                self.source.note(Advice(note, name_column("aliases")), f"aliases in {name}")
+                note = f"column {name!r} was read as further references; another one: {name_column('aliases')}"
+                self.source.note(note, f"aliases in {name}")
         columns = {column: cell} | {name: cells[name] for name in self._alias_columns}
         texts = [text for name, cell in columns.items() if is_given(cell) for text in self._several(name, cell) or ()]
         return [whole_characters(str(text)) for text in texts if is_given(text)]
@@ -517,7 +512,7 @@ class RowReader:
             return None
         if isinstance(cell, dict | list):
             problem = f"{column}: expected the name of a system, got {kind_of(cell)}"
-            raise RowError(problem, hint=Advice("leave it out with ", name_column("system", "")))
+            raise RowError(problem, f"leave it out with {name_column('system', '')}")
         return self._text(column, scalar_text(cell) or str(cell))
 
     def _predictions(self, cells: dict, row_kind: RowKind) -> dict[str, list[str]]:
@@ -725,7 +720,7 @@ def good_rows(
                 if not skips.skip:
                     raise FileError(where, error, bad_row=skips.counts[GOOD] > 0) from error
                 skips.counts.update([SKIPPED, *(SKIPPED_OF + system for system in error.systems)])
-                skips.problem(Advice(where, error))
+                skips.problem(f"{where}{error}")
                 continue
             skips.counts[GOOD] += 1
             skips.good[source.name] += 1
@@ -756,7 +751,7 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
                 for name in COLUMNS:
                     (reader.needed if name == "references" and has_references else reader.cell)(row.values, name)
             except ColumnError as error:
-                problems.append(Advice(f"{source.name}, {source.unit} {row.number}: ", error))
+                problems.append(f"{source.name}, {source.unit} {row.number}: {error}")
                 continue
             except RowError:
                 pass

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from .compression import COMPRESSIONS, decompressed
-from .errors import Advice, FileError, RowError, read_option
+from .errors import FileError, RowError
 from .formats import (
     BATCH_OUTPUT,
     detect_tool_format,
@@ -259,7 +259,7 @@ class Source:
                 try:
                     row = Row(row.number, normalized(row.values, self.form, systems))
                 except RowError as error:
-                    row = Row(row.number, None, Advice(error))
+                    row = Row(row.number, None, str(error))
             yield row
 
     def _rows_in_memory(self, after: int) -> Iterator[Row]:
@@ -270,16 +270,16 @@ class Source:
                 problem = f"expected a dict with one value per column, got {type(row).__name__} {row!r:.40}"
                 yield Row(number, None, problem)
 
-    def elsewhere(self, cells: Mapping) -> Advice | None:
-        """Return advice on the sheet or path where the rows of a file are, if `cells` are no row; else None."""
+    def elsewhere(self, cells: Mapping) -> str:
+        """Return advice on the sheet or path where the rows of a file are, if `cells` are no row; else ""."""
         if len(self._sheets) > 1:
-            sheets = f"the workbook has the sheets {', '.join(self._sheets)}: name another one with "
-            return Advice(sheets, read_option("sheet", "NAME"))
+            named = ", ".join(self._sheets)
+            return f"the workbook has the sheets {named}: name another one with sheet='NAME' of read_rows"
         if self.path in (None, "-") or self.options.rows_at or self.format != "JSON lines":
-            return None
+            return ""
         path = place_of_rows(cells)
         is_document = path and len(list(islice(self._read(0), 2))) == 1
-        return Advice(f"rows stand at {path}: add ", read_option("rows_at", path)) if is_document else None
+        return f"rows stand at {path}: add rows_at={path!r} of read_rows" if is_document else ""
 
     def alone(self, cells: Mapping) -> str:
         """Return which second file to name, for a row without a prediction or without right answers; else ""."""
@@ -642,7 +642,7 @@ def _json_rows(
             yield Row(number, *_checked(json.loads(line.decode("utf-8"), object_pairs_hook=_once)))
         except UnicodeDecodeError as error:
             problem = f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line"
-            yield Row(number, None, Advice(problem, hint=ENCODE))
+            yield Row(number, None, f"{problem}; {ENCODE}")
         except RecursionError:
             yield Row(number, None, "not JSON that can be read: nested too deeply")
         except ValueError as error:

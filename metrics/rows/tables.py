@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from . import packed
-from .errors import Advice, FileError, read_option
+from .errors import FileError
 from .values import WRITTEN, Row, scalar_text, without_mark
 
 MAX_COLUMNS = 10_000
 MAX_EXCEL_ROWS = 2**20  # of a sheet in Excel; a row that claims a higher number has no end of empty rows before it
 MAX_CELL = 2**24  # characters; a quotation mark that is never closed must not read the whole file into one cell
-ENCODE = Advice("name its encoding, for example ", read_option("encoding", "cp1252"), " (Windows) or latin-1")
+ENCODE = "name its encoding, for example encoding='cp1252' of read_rows (Windows) or latin-1"
 NAMED = {",": "commas", ";": "semicolons", "\t": "a tab"}
 
 
@@ -55,7 +55,7 @@ def csv_rows(lines: Iterator[str], path: str, delimiter: str, after: int) -> Ite
             if not cells or (header is None and cells[0].startswith("sep=") and not any(cells[1:])):
                 continue  # Excel's note on the delimiter
             if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):
-                problem = Advice("not UTF-8", hint=ENCODE)
+                problem = f"not UTF-8; {ENCODE}"
         except StopIteration:
             return
         except csv.Error as error:
@@ -63,7 +63,7 @@ def csv_rows(lines: Iterator[str], path: str, delimiter: str, after: int) -> Ite
             fix = "" if header is None else "; look for a stray or missing quotation mark above"
             problem = f"not CSV: {error}{fix}"
         if header is None and problem:
-            raise FileError(f"{path}, line {number}: the header is ", problem)
+            raise FileError(f"{path}, line {number}: the header is {problem}")
         if header is None:
             written = any(columns <= set(cells) for columns in WRITTEN)
             header = _column_names(list(map(without_mark, cells)) if written else cells)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..core.reading import the_first
 from ..core.scorer import Scorer, warn_caller
 from ..registry import JUDGE, OF_PASSAGES, OF_SETS, OF_WORDS, SCORERS, judge_among, make_scorer, scorer_class
-from ..rows.errors import Advice, FileError, RecordedScoresWarning, add_metric
+from ..rows.errors import FileError, RecordedScoresWarning
 from ..rows.reading import RowKind, recorded_settings
 from ..rows.sources import Source
 from ..rows.values import COLUMNS
@@ -212,8 +212,7 @@ def make_scorers(
     settings = settings_by_metric(settings, metrics)
     for metric in settings:
         if metrics and metric not in metrics:
-            problem = Advice(f"{metric}: has settings but is not computed; ", add_metric(metric), " or drop them")
-            raise ValueError(problem)
+            raise ValueError(f"{metric}: has settings but is not computed; add {metric} to metrics or drop them")
     names = dict.fromkeys((*metrics, *settings))
     recorded, is_judged = recorded_settings(sources)
     whole = {m: with_recorded(m, settings.get(m, {}), recorded.get(m, {}), sources) for m in names}
@@ -234,8 +233,7 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
     if not row_kind.has_references:
         raise FileError(
             f"rows have passages and no references, which only {OF_PASSAGES} reads; its judge is downloaded once "
-            "(1.1 GB), so that it is computed only where it is named: ",
-            add_metric(OF_PASSAGES),
+            f"(1.1 GB), so that it is computed only where it is named: add {OF_PASSAGES} to metrics"
         )
     return (JUDGE,) if row_kind.text == "question" and row_kind.has_text else (OF_WORDS,)
 

@@ -24,7 +24,7 @@ from .. import __version__
 from ..core.inference import cores, listening
 from ..core.scorer import Scorer
 from ..registry import scorer_class
-from ..rows.errors import Advice, FileError, name_column, too_many_systems
+from ..rows.errors import FileError, name_column, too_many_systems
 from ..rows.reading import (
     GOOD,
     NOT_NUMBERS,
@@ -484,7 +484,7 @@ class Run:
             if self.in_parts:
                 self._parts = Parts(str(options.output), self._facts(), self.sources, options.resume)
         except FileError as error:  # bad usage: nothing was read yet
-            raise ValueError(Advice(error)) from error
+            raise ValueError(str(error)) from error
 
     def _find(self, inputs: Any) -> None:
         """Open the sources, and check that the output can be written."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.reading import the_first
 from ..registry import JUDGE
-from ..rows.errors import SKIP_BAD_ROWS, Advice, FileError
+from ..rows.errors import SKIP_BAD_ROWS, FileError
 from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source, sources_of
 from ..rows.values import MAX_NAMES, Row, as_number
@@ -46,8 +46,8 @@ def score_in_column(column: str, row: Mapping[str, object], missing: bool = Fals
     if score is not None and abs(score) > MAX_SCORE:
         raise RowError(f"{column}: expected a number of at most {MAX_SCORE:,.0f}, got {cell!r:.60}; scale the column")
     if score is None or not (missing or math.isfinite(score)):
-        fix = "write it as a number" if missing else Advice(SKIP_BAD_ROWS, " leaves such questions out")
-        raise RowError(f"{column}: expected a number, got {cell!r:.60}; ", fix)
+        fix = "write it as a number" if missing else f"{SKIP_BAD_ROWS} leaves such questions out"
+        raise RowError(f"{column}: expected a number, got {cell!r:.60}", fix)
     return score
 
 

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..rows.errors import Advice, FileError, name_column
+from ..rows.errors import FileError, name_column
 from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good_rows, same_text
 from ..rows.sources import Source
 from ..rows.values import Row
@@ -178,7 +178,7 @@ def _labels_of_files(
         )
         if verdict is None or (prediction is None and ident is None):
             problem = "expected a label, 0 or 1 in a column label, and id, or question and prediction"
-            raise RowError(problem, hint=Advice("another column is named with ", name_column("label")))
+            raise RowError(problem, f"another column is named with {name_column('label')}")
         if prediction is None:
             key = str(ident)
             rows = rows_with_id(key, system)

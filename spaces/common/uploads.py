@@ -170,7 +170,7 @@ def peek(path: str | None) -> tuple[list[str], list[dict]]:
             if row.values is not None:
                 rows.append(row.values)
             elif not rows:
-                problem = _plain(errors.Advice(f"{path}, {source.unit} {row.number}: ", row.problem), path)
+                problem = _plain(f"{path}, {source.unit} {row.number}: {row.problem}", path)
     except errors.FileError as error:
         raise checks.Problem(_plain(error, path)) from error
     if not rows:
@@ -194,10 +194,10 @@ def guessed(columns: Sequence[str]) -> dict[str, str]:
 def _plain(message: object, path: str) -> str:
     """Return a message without hints for programs and without the server's path of the upload.
 
-    >>> _plain(errors.Advice("/tmp/a.csv, line 2: no answer", hint="name it with --column"), "/tmp/a.csv")
+    >>> _plain('/tmp/a.csv, line 2: no answer; name it with columns={"prediction": "NAME"}', "/tmp/a.csv")
     'File, line 2: no answer.'
     """
-    text = errors.without_hints(message).replace(path, "File").rstrip(".") + "."
+    text = errors.without_options(message).replace(path, "File").rstrip(".") + "."
     return text if text.startswith("File") else f"File: {text}"
 
 

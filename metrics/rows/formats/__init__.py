@@ -7,7 +7,7 @@ that a column can still be named by hand. `table.py` lists the tools.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..errors import Advice, FileError, RowError
+from ..errors import FileError, RowError
 from ..values import (
     COLUMNS,
     EITHER,
@@ -51,21 +51,19 @@ def normalized(row: dict, form: str, systems: Sequence[str]) -> dict:
     if tool and tool.needed:
         if not tool.is_of(row):
             expected = " or ".join(", ".join(columns) for columns in tool.needed).replace("|", " or ")
-            fix = Advice("name another tool, or none", command="name another tool with --from, or leave it out")
             problem = f"no row of {form}, which has {expected}; columns found: {', '.join(row) or 'none'}"
-            raise RowError(problem, hint=fix)
+            raise RowError(problem, "name another tool, or leave it out")
         try:
             columns = tool.columns_of(row)
         except (TypeError, KeyError, AttributeError, IndexError) as error:
             problem = f"no complete row of {form}: {type(error).__name__} {error}"
-            raise RowError(problem, hint="drop the row, or write question, prediction and references") from error
+            raise RowError(problem, "drop the row, or write question, prediction and references") from error
         row = {name: cell for name, cell in row.items() if name.lower() not in tool.ignored}
         row |= {name: cell for name, cell in columns.items() if cell is not None}
     if not systems:
         return row
     if missing := [name for name in systems if name not in row]:
-        option = Advice(", which systems names", command=", which --systems names")
-        raise RowError(f"no column {missing[0]!r}", option, f"; columns found: {', '.join(row)}")
+        raise RowError(f"no column {missing[0]!r}, which systems names; columns found: {', '.join(row)}")
     others = {name: cell for name, cell in row.items() if name not in (*systems, "system", "prediction")}
     return {**others, "prediction": {name: row[name] for name in systems}}
 

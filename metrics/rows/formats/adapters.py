@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..errors import Advice, RowError, name_column
+from ..errors import RowError, name_column
 from ..values import answers_of, plain_name
 from .shared import EXPECTED, QUESTIONS, expected_answers, passages_of
 
@@ -100,7 +100,7 @@ def promptfoo(row: dict) -> dict:
         raise RowError(
             f"no right answer: none of the vars {', '.join(map(str, variables))} is one of {', '.join(EXPECTED)}, and "
             "no assertion such as equals or contains has a value",
-            hint=Advice("name one with ", name_column("references", "vars.NAME")),
+            f"name one with {name_column('references', 'vars.NAME')}",
         )
     provider, is_object = row["provider"], isinstance(prompt, Mapping)
     system = (provider.get("label") or provider.get("id")) if isinstance(provider, Mapping) else provider
@@ -137,7 +137,7 @@ def _promptfoo_csv(row: dict) -> dict:
         raise RowError(
             f"no right answer: promptfoo writes vars, not assertions, and none of {', '.join(variables)} is one of "
             f"{', '.join(EXPECTED)}",
-            hint=Advice("name one with ", name_column("references"), ", or read the JSON output of promptfoo"),
+            f"name one with {name_column('references')}, or read the JSON output of promptfoo",
         )
     return {"question": asked, "prediction": answers, "references": references, "contexts": passages_of(variables)}
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from ..errors import Advice, RowError, name_column
+from ..errors import RowError, name_column
 from ..values import NAMES
 
 # What a question, an answer, a right answer and passages are called inside the inputs and outputs of a tool.
@@ -98,11 +98,8 @@ def named_text(content: object, names: Iterable[str], role: str = "user") -> obj
     if key is None and len(plain) == 1:
         (key,) = plain
     if key is None:
-        option, such_as = Advice("columns", command="--column"), name_column("question", "inputs.NAME")
-        raise RowError(
-            f"expected one of {', '.join(names)} in {{{', '.join(map(str, content))}}}",
-            hint=Advice("name it with ", option, ", such as ", such_as),
-        )
+        problem = f"expected one of {', '.join(names)} in {{{', '.join(map(str, content))}}}"
+        raise RowError(problem, f"name it, such as {name_column('question', 'inputs.NAME')}")
     return named_text(plain[key], names, role)
 
 

@@ -48,7 +48,7 @@ class Tool:
         error = _first(row, ("error", "run.error", "sample.error"))
         if not self.with_predictions and (columns["prediction"] is None or (error and not columns["prediction"])):
             problem = f"has no answer{f': {error!s:.80}' if error else ''}"
-            raise RowError(problem, hint=self.no_answer or "run it again, or drop the row")
+            raise RowError(problem, self.no_answer or "run it again, or drop the row")
         if self.no_references and not columns["references"] and not columns["contexts"]:
             raise RowError(self.no_references)
         return columns

@@ -16,7 +16,7 @@ from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows import reading
-from ...rows.errors import Advice, FileError, bad_usage, name_column
+from ...rows.errors import FileError, bad_usage, name_column
 from ...scale import options
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL
@@ -125,9 +125,8 @@ def agree(
     with_human = [row for row in all_rows if (score := row.item.human[field]) is not None and math.isfinite(score)]
     if not with_human:
         missing = f"{', '.join(source.name for source in sources)}: no row has a human score, a number in a "
-        beside = "; or give labels beside the rows with {}"
-        fix = Advice(beside.format("labels="), command=beside.format("--labels"))
-        raise FileError(missing, "column named score or label; name another with ", name_column("score"), fix)
+        fix = f"name another with {name_column('score')}; or give labels= beside the rows"
+        raise FileError(missing, "column named score or label; ", fix)
     scores, system_scores, warnings = metric_scores(with_human, scorers, score_columns, progress)
     finite = np.all([np.isfinite(scores_by_row) for scores_by_row in scores.values()], axis=0)
     kept = [row for row, is_finite in zip(with_human, finite, strict=True) if is_finite]
