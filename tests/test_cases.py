@@ -13,7 +13,7 @@ import pytest
 from genqa_metrics.kpqa.encoding import denied_pieces
 from genqa_metrics.kpqa.scoring import UNKNOWN, Tokens, pair_statistics
 from genqa_metrics.rows.errors import InputWarning
-from genqa_metrics.rows.reading import RowError, Skips, verdict_of
+from genqa_metrics.rows.reading import Skips
 from genqa_metrics.rows.sources import files, sources_of
 from genqa_metrics.rows.values import NO_ANSWER, answers_of, recognized
 from genqa_metrics.scale.run import Reading
@@ -21,7 +21,7 @@ from genqa_metrics.verbs.calibrate.calibration import area_under_curve
 from genqa_metrics.verbs.doctor.report import diagnose
 
 from tests.factories.cases import with_cases
-from tests.factories.files import items, run, save
+from tests.factories.files import run, save
 
 WHERE = "Where is the mill?"
 pytestmark = pytest.mark.filterwarnings("ignore::genqa_metrics.rows.errors.InputWarning")
@@ -37,12 +37,6 @@ def read(*paths):
 def write(path, content):
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
-
-
-@with_cases
-def test_right_answers_as_data_sets_write_them(value, references):
-    _, (item,) = items([{"question": WHERE, "answer": value, "model_answer": "x"}])
-    assert (item.references, item.predictions) == (references, ["x"])
 
 
 def test_what_is_no_answer_of_a_data_set_is_refused():
@@ -76,42 +70,13 @@ def test_answers_in_a_frame_of_pandas(tmp_path):
         assert [item.references for (item,) in found] == [["Kent", "in Kent"], [NO_ANSWER]]
 
 
-def test_passages_as_ms_marco_has_them():
-    passages = {"is_selected": [0, 1], "passage_text": ["A mill.", "In Kent."]}
-    for value in (passages, [{"passage_text": "A mill."}, {"passage_text": "In Kent."}]):
-        _, (item,) = items([{"query": WHERE, "answers": ["Kent"], "prediction": "Kent", "passages": value}])
-        assert (item.text, item.references, item.contexts) == (WHERE, ["Kent"], ["A mill.", "In Kent."])
-
-
-def test_flags_of_a_question_without_an_answer():
-    for flag in ({"answerable": False}, {"is_impossible": True}):
-        _, (item,) = items([{"question": WHERE, "prediction": "Kent", "references": ["Kent"], **flag}])
-        assert item.references == [NO_ANSWER]
-
-
-def test_aliases_are_references_too(tmp_path):
-    row = {"question": WHERE, "answer": "Kent", "answer_aliases": ["County of Kent", "Kent"], "prediction": "x"}
-    (item,), told = read(save(tmp_path / "a.jsonl", [row]))
-    assert item.references == ["Kent", "County of Kent"]
-    assert "column 'answer_aliases' was read as further references" in told
-
-
 @with_cases
 def test_one_list_of_names(names, roles):
     assert list(map(recognized(tuple(names)).get, ("question", "prediction", "references"))) == roles
 
 
-def test_a_column_that_was_named_has_no_other_role(tmp_path):
-    """Beside `response`, `answer` would be the references: named as the prediction it is not compared with itself."""
-    row = {"question": WHERE, "answer": "Kent", "response": "Rome", "gold": "In Kent"}
-    _, (item,) = items([row], {"prediction": "answer"})
-    assert (item.predictions, item.references) == (["Kent"], ["In Kent"])
-    with pytest.raises(RowError, match="no references"):
-        items([{name: row[name] for name in ("question", "answer", "response")}], {"prediction": "answer"})
-
-
 FILES = json.loads((Path(__file__).parent / "data/data_sets.json").read_text(encoding="utf-8"))
-GOLD, PREDICTIONS, FORMATS = FILES["sets"], FILES["predictions"], FILES["tools"]
+GOLD, PREDICTIONS = FILES["sets"], FILES["predictions"]
 
 
 @pytest.mark.parametrize("kind", GOLD)
@@ -140,54 +105,6 @@ def test_a_question_that_was_not_answered_is_wrong(tmp_path):
     assert "1 questions of the data set have no prediction" in told
     with pytest.raises(ValueError, match="1 of 1 answers are to questions that are not in the data set"):
         read(gold, write(tmp_path / "mine.json", {"q3": "Ann"}))
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_files_of_tools(form, tmp_path):
-    source, (row,) = items(write(tmp_path / "a.json", FORMATS[form]))
-    assert source.form == form
-    assert (row.text, row.predictions, row.references[0]) == (WHERE, ["Kent"], "in Kent")
-    assert row.contexts == (["A mill in Kent."] if form == "azure" else [])
-
-
-def test_all_items_of_a_list_question_are_one_answer():
-    _, (item,) = items([{"type": "list", "body": "?", "exact_answer": [["A", "A-1"], ["B"]], "prediction": "A and B"}])
-    assert item.references == ["A, B"]
-
-
-@with_cases
-@pytest.mark.parametrize("target", ["B", 1, " (B)", "Mercury"])
-def test_options_of_lm_eval(doc, target):
-    row = {"doc_id": 1, "doc": {"question": "Which metal is liquid?", **doc}, "target": target}
-    _, (item,) = items([row | {"filtered_resps": ["B"], "filter": "none"}])
-    assert item.text == "Which metal is liquid?\nA. Iron\nB. Mercury"
-    assert item.references == ["B. Mercury", "B", "Mercury"]
-
-
-def test_words_that_are_labels():
-    right = ["Correct Answer", "C", "CORRECT", "✓", "✔️", "yes", "Passed."]
-    wrong = ["Incorrect Answer", "I", "N", "NOT_ATTEMPTED", "Failed to answer", "❌", "refused"]
-    assert {verdict_of(word) for word in right} == {1.0}
-    assert {verdict_of(word) for word in wrong} == {0.0}
-    assert {verdict_of(word) for word in ("partially correct", "maybe", "A", "", 1)} == {None}
-
-
-def test_labels_as_words_are_read_with_a_note(tmp_path):
-    rows = [
-        {"question": WHERE, "prediction": "Kent", "references": "Kent", "label": label}
-        for label in ("C", "Failed to answer", "partly", "1.0", "Correct Answer")
-    ]
-    found, told = read(save(tmp_path / "a.jsonl", rows))
-    assert [item.human[1] for item in found] == [1.0, 0.0, None, 1.0, 1.0]
-    assert "words were read as labels: 'C', 'Correct Answer' as 1 and 'Failed to answer' as 0" in told
-    assert "values such as 'partly' are no labels and were not read" in told
-
-
-def test_the_letters_of_simpleqa_are_not_those_of_inspect():
-    rows = [{"prediction": "a", "references": "a", "label": label} for label in "CA"]
-    assert items(rows[:1])[1][0].human[1] == 1.0
-    with pytest.raises(RowError, match="A, B and C are grades of SimpleQA"):
-        items(rows)
 
 
 BRACKETS = ["[1] Marlow Ltd.", "[sic] in Kent", '["red", "blue"]', "[2, 5]", "[]"]

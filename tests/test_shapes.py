@@ -9,9 +9,8 @@ import genqa_metrics
 import pandas
 import pytest
 from genqa_metrics.rows.errors import in_command
-from genqa_metrics.rows.reading import FileError, RowError, RowReader, check_columns
+from genqa_metrics.rows.reading import FileError, RowReader, check_columns
 from genqa_metrics.rows.sources import files
-from genqa_metrics.rows.values import NO_ANSWER
 
 from tests.factories.files import items, run, save
 
@@ -31,79 +30,6 @@ def read(row, **columns):
     return item, notes(source)
 
 
-LETTERS = {"A": "Iron", "B": "Mercury", "C": "Tin"}
-CHOICES = [
-    {"choices": METALS, "answer": 1},
-    {"choices": METALS, "answer": "B"},
-    {"options": METALS, "answer": "(b)", "answer_index": 1},
-    {"options": LETTERS, "answer": "Mercury", "answer_idx": "B"},
-    {"options": LETTERS, "answer_idx": "B"},
-    {"choices": {"text": METALS, "label": ["A", "B", "C"]}, "answerKey": "B"},
-    {"choices": [{"label": key, "text": text} for key, text in LETTERS.items()], "answerKey": "B"},
-    {"options": [f"{key}) {text}" for key, text in LETTERS.items()], "correct": "B"},
-    {**LETTERS, "Answer": "B"},
-    {"option_a": "Iron", "option_b": "Mercury", "option_c": "Tin", "answer": "Mercury"},
-    {"opa": "Iron", "opb": "Mercury", "opc": "Tin", "cop": 1},
-    {"choices": str(METALS), "answer": "1"},
-    {"options": METALS, "label": "B"},
-    {"options": METALS, "correctIndex": 1},
-    {"question": {"stem": ASKED, "choices": [{"text": text, "label": key} for key, text in LETTERS.items()]},
-     "answerKey": "B"},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("row", CHOICES)
-def test_the_options_of_a_question_are_read_with_a_note(row):
-    """The letter and the text of the right option are both right; an index counts from 0."""
-    item, told = read({"question": ASKED, "prediction": "It is B.", **row})
-    assert (item.text, item.references, item.predictions) == (LISTED, RIGHT, ["It is B."])
-    assert "whose letter and text are both accepted); leave the options unread with --column options=" in told
-
-
-def test_labels_of_options_may_be_numbers():
-    options = {"text": METALS, "label": ["1", "2", "3"]}
-    item, _ = read({"question": ASKED, "prediction": "2", "choices": options, "answerKey": "2"})
-    assert item.references == ["2. Mercury", "2", "Mercury"]
-    assert item.text.endswith("\n2. Mercury\n3. Tin")
-
-
-def test_several_options_are_right_together():
-    for answer in (["A", "C"], "A, C"):
-        item, _ = read({"question": ASKED, "prediction": "A and C", "options": METALS, "answer": answer})
-        assert item.references == ["A. Iron, C. Tin", "A, C", "Iron, Tin"]
-
-
-def test_columns_that_are_numbered_number_their_options():
-    item, _ = read({"question": "_ is liquid.", "option1": "Iron", "option2": "Mercury", "answer": "2", "output": "2"})
-    assert (item.references, item.text) == (["2. Mercury", "2", "Mercury"], "_ is liquid.\n1. Iron\n2. Mercury")
-
-
-def test_an_index_in_a_column_label_is_read_only_where_it_is_named():
-    """HellaSwag counts from 0, Social IQa from 1; no such label is that of a person."""
-    row = {"question": ASKED, "prediction": "x", "endings": METALS, "label": "1"}
-    with pytest.raises(RowError, match="label: '1' may count the options from 0 or from 1") as caught:
-        read(row)
-    option = re.search(r"--column references=(\S+)", in_command(caught.value))[1]
-    item, _ = read(row, references=option)
-    assert (item.references, item.human) == (RIGHT, (None, None))
-    item, _ = read(row | {"label": "B"})
-    assert (item.references, item.human) == (RIGHT, (None, None))
-
-
-def test_what_is_no_multiple_choice_stays():
-    for more in ({"options": {"temperature": 0.2}}, {"choices": METALS}, {"choices": [], "answer_idx": 3}):
-        item, _ = read({"question": ASKED, "prediction": "x", "answer": "It is quicksilver.", **more})
-        assert (item.text, item.references) == (ASKED, ["It is quicksilver."])
-    item, _ = read({"question": ASKED, "prediction": "x", "answer": 1, "choices": METALS}, options="")
-    assert item.references == ["1"]
-    numbers = {"question": "How many?", "prediction": "x", "choices": ["3", "2", "5"], "answer": "2"}
-    with pytest.raises(RowError, match="may be the text of option B or the index of C; write its letter"):
-        read(numbers)
-    assert read(numbers | {"answer": 2})[0].references == ["C. 5", "C", "5"], "an integer is an index"
-    with pytest.raises(RowError, match="answer_idx: 7 is none of the options A, B, C"):
-        read({"question": ASKED, "prediction": "x", "choices": METALS, "answer_idx": 7})
-
-
 def test_the_options_of_a_data_set_stay_when_predictions_are_joined(tmp_path):
     gold = save(tmp_path / "gold.jsonl", [{"id": "q1", "question": ASKED, "choices": METALS, "answer": 1}])
     (tmp_path / "mine.json").write_text(json.dumps({"q1": "B"}))
@@ -113,104 +39,7 @@ def test_the_options_of_a_data_set_stay_when_predictions_are_joined(tmp_path):
 
 
 SAID = {"role": "assistant", "content": "Lima"}
-MESSAGES = [{"role": "user", "content": "Which capital?"}, SAID]
 BLOCKS = [{"type": "thinking", "thinking": "Is it Quito?"}, {"type": "text", "text": "Lima"}]
-ANSWERS = [
-    SAID,
-    MESSAGES,
-    BLOCKS,
-    {"role": "assistant", "content": BLOCKS},
-    [{"from": "human", "value": "Which capital?"}, {"from": "gpt", "value": "Lima"}],
-    [{"type": "human", "content": "Which capital?"}, {"type": "ai", "content": "Lima"}],
-    {"choices": [{"index": 0, "message": SAID, "finish_reason": "stop"}]},
-    {"output": [{"type": "reasoning", "summary": []}, {"type": "message", **SAID}]},
-    {"candidates": [{"content": {"role": "model", "parts": [{"text": "Lima"}]}, "finishReason": "STOP"}]},
-    [{"generated_text": "Lima"}],
-    {"answer": "Lima", "confidence": 0.9},
-    {"reasoning": "The coast.", "final_answer": "Lima"},
-    {"text": "Lima", "tokens": 3},
-    {"answer": {"text": "Lima", "start": 3}, "score": 0.9},
-    {"reply": "Lima"},
-    {"id": "r1", "model": "m", "choices": [{"message": SAID}], "usage": {}},
-    json.dumps(MESSAGES),
-]
-
-
-@pytest.mark.parametrize("prediction", ANSWERS)
-def test_an_answer_that_is_an_object_is_one_answer_of_one_system(prediction):
-    item, told = read({"question": "Which capital?", "prediction": prediction, "references": ["Lima"]})
-    assert (item.predictions, item.system) == (["Lima"], "rows")
-    assert "prediction: messages were read as" in told or "prediction: objects were read as one answer" in told
-    both = {"question": "Which capital?", "prediction": {"a": prediction, "b": "Quito"}, "references": ["Lima"]}
-    _, found = items([both])
-    assert [(item.system, item.predictions) for item in found] == [("a", ["Lima"]), ("b", ["Quito"])]
-
-
-def test_an_object_of_which_no_key_is_an_answer_is_refused_with_the_option_that_works():
-    row = {"question": "?", "prediction": {"guess": "Lima", "confidence": 0.9}, "references": ["Lima"]}
-    with pytest.raises(RowError, match="got an object with 'confidence'") as caught:
-        read(row)
-    option = re.search(r"--column prediction=(\S+)", in_command(caught.value))[1]
-    assert read(row, prediction=option)[0].predictions == ["Lima"]
-    several = {**row, "prediction": [{"answer": "Lima", "score": 0.9}, {"answer": "Quito", "score": 0.1}]}
-    with pytest.raises(RowError, match="got a list of objects") as caught:
-        read(several)
-    option = re.search(r"--column prediction=(\S+)", in_command(caught.value))[1]
-    assert read(several, prediction=option)[0].predictions == ["Lima"]
-
-
-def test_a_message_of_the_user_or_a_call_of_a_tool_is_no_answer():
-    for prediction in (MESSAGES[:1], {"role": "assistant", "content": None, "tool_calls": [{"id": "c1"}]}):
-        with pytest.raises(RowError, match="prediction: expected a message of the assistant"):
-            read({"question": "?", "prediction": prediction, "references": ["Lima"]})
-
-
-def test_a_column_of_messages_has_the_question_and_the_answer(tmp_path):
-    for name in ("messages", "conversations"):
-        item, told = read({name: MESSAGES, "reference": "Lima"})
-        assert (item.text, item.predictions, item.references) == ("Which capital?", ["Lima"], ["Lima"])
-        assert f"column {name!r} was read as the question" in told
-    item, _ = read({"question": MESSAGES[:1], "prediction": "Lima", "references": "Lima"})
-    assert item.text == "Which capital?"
-    path = save(tmp_path / "a.csv", [{"question": "?", "prediction": MESSAGES, "references": "Lima"}])
-    assert items(path)[1][0].predictions == ["Lima"]
-    pandas.DataFrame([{"question": "?", "prediction": MESSAGES, "references": "Lima"}]).to_csv(path, index=False)
-    assert items(path)[1][0].predictions == ["Lima"], "as pandas prints it"
-
-
-def test_references_of_data_sets():
-    """KILT, QASPER, Natural Questions, PopQA."""
-    facts = {"unanswerable": False, "extractive_spans": ["Lima"], "yes_no": None, "free_form_answer": ""}
-    none = facts | {"unanswerable": True, "extractive_spans": []}
-    cases = [
-        ({"input": "?", "output": [{"answer": "Lima"}, {"provenance": [{"title": "Peru"}]}]}, ["Lima"]),
-        ({"question": "?", "answers": [{"answer": facts}, {"answer": none | {"free_form_answer": "Its capital."}}]},
-         ["Lima", "Its capital."]),
-        ({"question": "?", "answers": [{"answer": none | {"yes_no": False}}]}, ["no", "false"]),
-        ({"question": "?", "answers": [{"answer": none}]}, [NO_ANSWER]),
-        ({"question_text": "?", "annotations": [{"yes_no_answer": "NONE", "short_answers": [{"text": "Lima"}]}]},
-         ["Lima"]),
-        ({"question_text": "?", "annotations": [{"yes_no_answer": "YES", "short_answers": []}]}, ["yes"]),
-        ({"question": "?", "possible_answers": '["Lima", "City of Lima"]'}, ["Lima", "City of Lima"]),
-    ]  # fmt: skip
-    for row, references in cases:
-        item, _ = read({"id": 1, "prediction": "x", **row})
-        assert (item.text, item.references) == ("?", references)
-
-
-def test_states_of_helm(tmp_path):
-    state = {
-        "instance": {"input": {"text": "?"}, "id": "i1", "references": [
-            {"output": {"text": "Quito"}, "tags": []}, {"output": {"text": "Lima"}, "tags": ["correct"]}]},
-        "request": {"model": "org/m", "prompt": "Q: ?"},
-        "result": {"completions": [{"text": " Lima"}]},
-    }  # fmt: skip
-    path = tmp_path / "scenario_state.json"
-    path.write_text(json.dumps({"adapter_spec": {}, "request_states": [state]}))
-    source, (item,) = items(path)
-    assert source.form == "helm"
-    assert (item.text, item.predictions, item.references) == ("?", [" Lima"], ["Lima"])
-    assert (item.system, item.id) == ("org/m", "i1")
 
 
 BATCHES = [
@@ -230,35 +59,6 @@ def test_the_output_of_a_batch_is_joined_with_the_questions(line, tmp_path):
     (source,) = files([answers, save(tmp_path / "gold.jsonl", gold)])
     found = [item.predictions for row in source.rows() for item in RowReader(source, {}).read(row)]
     assert found == [["Lima"], [""]]
-
-
-def test_further_references_are_read_under_all_their_names():
-    for name in ("alt_ans", "alt_answers", "alternatives", "also_correct", "accepted_answers", "other_answers"):
-        item, told = read({"question": "?", "prediction": "x", "answer": "Lima", name: ["City of Lima", None, "Lima"]})
-        assert item.references == ["Lima", "City of Lima"], name
-        assert f"column {name!r} was read as" in told
-    two = {"alt_ans": ["City of Lima"], "also_correct": "The capital"}
-    item, _ = read({"question": "?", "prediction": "x", "references": "Lima", **two})
-    assert item.references == ["Lima", "City of Lima", "The capital"]
-    item, _ = read({"question": "?", "prediction": "x", "references": "Lima", **two}, aliases="")
-    assert item.references == ["Lima"]
-
-
-def test_nulls_in_a_list_of_references_are_left_out_with_a_note():
-    item, told = read({"prediction": "x", "references": ["Lima", None, "", float("nan")]})
-    assert item.references == ["Lima"]
-    assert "references: nulls and empty texts in lists of references were left out" in told
-    for references in ([None], [""], None, ""):
-        with pytest.raises(RowError, match="expected at least one reference, got"):
-            read({"prediction": "x", "references": references})
-
-
-def test_half_a_surrogate_pair_is_a_replacement_character_with_a_note(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"question": "\\ud83d?", "prediction": "Lima \\ud83d", "references": ["Lima", "\\udc00"]}\n')
-    source, (item,) = items(path)
-    assert (item.text, item.predictions, item.references) == ("�?", ["Lima �"], ["Lima", "�"])
-    assert "prediction: half a surrogate pair" in notes(source)
 
 
 TYPED = [
@@ -288,32 +88,6 @@ def test_typed_columns_of_files(tmp_path):
     assert [item.references for item in items(tmp_path / "a.csv")[1]] == [["TRUE", "yes"], ["False", "no"]]
 
 
-@pytest.mark.parametrize(
-    ("role", "given", "numbers"),
-    [
-        ("score", ["4/5", "5", "3,5", 2, "4 out of 5"], [4.0, 5.0, 3.5, 2.0, 4.0]),
-        ("score", ["80%", "100 %"], [80.0, 100.0]),
-        ("label", ["4/5", "100%", "0,5", "0"], [0.8, 1.0, 0.5, 0.0]),
-    ],
-)
-def test_human_scores_as_people_write_them(role, given, numbers):
-    rows = [{"prediction": "x", "references": "x", role: value} for value in given]
-    source, found = items(rows)
-    assert [item.human[role == "label"] for item in found] == numbers
-    assert "were read as numbers" in notes(source)
-
-
-def test_human_scores_that_are_no_numbers_are_counted():
-    rows = [{"prediction": "x", "references": "x", "score": value} for value in ("five", "N/A", 3, None, float("nan"))]
-    source, found = items(rows)
-    assert [item.human[0] for item in found] == [None, None, 3.0, None, None]
-    assert "score: values such as 'N/A' are no numbers and were not read (2 so far)" in notes(source)
-    with pytest.raises(
-        RowError, match="'8/10' is on another scale than the rows before, of 5 and of 10; use one scale"
-    ):
-        items([{"prediction": "x", "references": "x", "score": value} for value in ("4/5", "8/10")])
-
-
 def test_labels_that_came_through_a_spreadsheet_are_of_their_rows():
     """Composed letters, blanks at the ends and line ends are another program's."""
     rows = [
@@ -325,24 +99,6 @@ def test_labels_that_came_through_a_spreadsheet_are_of_their_rows():
     for labels in (by_text, by_id):
         report = genqa_metrics.accuracy(rows, labels, columns={"judge": "by"})
         assert report.systems["rows"]["labelled"] == 6
-
-
-NAMED = [
-    ({"prediction": "x", "facts": {"gold": {"span": "Lima"}, "answer_text": "Lima"}}, "references"),
-    ({"prediction": "x", "right": [{"answer_span": "Lima"}, {"answer_span": "City of Lima"}]}, "references"),
-    ({"references": "Lima", "turns": [{"reply": "x"}]}, "prediction"),
-    ({"references": "Lima", "run": {"generated_answer": "x", "tokens": 3}}, "prediction"),
-]
-
-
-@pytest.mark.parametrize(("row", "role"), NAMED)
-def test_a_column_that_a_hint_names_can_be_read(row, role):
-    row = {"id": 1, "question": "?", **row}
-    with pytest.raises(RowError, match=f"no {role}") as caught:
-        read(row)
-    option = re.search(rf"--column {role}=(\S+?),?(?: |$)", in_command(caught.value))[1]
-    item, _ = read(row, **{role: option})
-    assert (item.predictions, item.references[0]) == (["x"], "Lima")
 
 
 def test_rows_that_a_hint_names_can_be_read(tmp_path):

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 _OPTIONS = {  # of the command line, for what messages name of Python
     r'columns=\{"(\w+)": "(.*?)"\}': r"--column \1=\2",
     r"(\w+)='([^']*)' of read_rows": lambda match: f"--{match[1].replace('_', '-')} {shlex.quote(match[2])}",
+    r"systems=\['A', 'B'\] of read_rows": "--systems A,B",
     r"\badd (\w+) to metrics": r"add --metric \1",
     r"metrics='(\w+)', on_error='skip'": r"-m \1 --on-error skip",
     r'on_error="skip"': "--on-error skip",

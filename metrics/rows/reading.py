@@ -172,7 +172,9 @@ class RowReader:
         alone = self.source.alone(cells)
         if alone and (role == "prediction" or path == "NAME"):
             return alone
-        wide = ", or where each system has a column, with systems='A,B' of read_rows" if role == "prediction" else ""
+        wide = (
+            ", or where each system has a column, with systems=['A', 'B'] of read_rows" if role == "prediction" else ""
+        )
         return f"say which one it is with {name_column(role, path)}{wide}"
 
     def verdict(self, column: str, cell: object) -> float | None:
@@ -442,7 +444,8 @@ class RowReader:
             cell = [cell, *answers_of(cell.strip().lower() == "true")[:1]]
         answers = self._several(column, cell)
         if answers is None:
-            path = likely_path("references", {column: cell}) if isinstance(cell, Mapping) else "NAME.KEY"
+            path = likely_path("references", {column: cell}) if isinstance(cell, Mapping) else "NAME"
+            path = "NAME.KEY" if path == "NAME" else path
             fix = f"another column is named with {name_column('references')}, a text inside an object with "
             problem = f"{column}: expected a string or a list of strings, got {kind_of(cell)}"
             raise RowError(problem, fix + name_column("references", path))
