@@ -119,7 +119,6 @@ class RowReader:
     _words: dict[str, float] = field(default_factory=dict, init=False)  # that were read as labels
     _letters: set[str] = field(default_factory=set, init=False)
     _scale: dict[str, float] = field(default_factory=dict, init=False)  # of which scores are, by column
-    _unread: Counter[str] = field(default_factory=Counter, init=False)  # cells of score and label, by column
 
     def __post_init__(self):
         self.in_csv = self.source.format in ("CSV", "TSV", "Excel")
@@ -172,10 +171,8 @@ class RowReader:
         alone = self.source.alone(cells)
         if alone and (role == "prediction" or path == "NAME"):
             return alone
-        wide = (
-            ", or where each system has a column, with systems=['A', 'B'] of read_rows" if role == "prediction" else ""
-        )
-        return f"say which one it is with {name_column(role, path)}{wide}"
+        wide = ", or where each system has a column, with systems=['A', 'B'] of read_rows"
+        return f"say which one it is with {name_column(role, path)}{wide if role == 'prediction' else ''}"
 
     def verdict(self, column: str, cell: object) -> float | None:
         """Return the label of a word (see `verdict_of`) and note it; raise a RowError for letters of SimpleQA."""
@@ -212,17 +209,14 @@ class RowReader:
 
         The rule is that by which labelling stopped. None without such a column, which `genqa-metrics label` writes.
         """
-        column, probability = self.cell(cells, "probability")[0], self.optional(cells, "probability")
-        if probability is not None and not 0 < as_number(probability) <= 1:
-            problem = (
-                f"{column}: expected a probability of being drawn, above 0 and at most 1, got {probability!r:.40}"
-            )
+        column, chance = self.cell(cells, "probability")[0], self.optional(cells, "probability")
+        if chance is not None and not 0 < as_number(chance) <= 1:
+            problem = f"{column}: expected a probability of being drawn, above 0 and at most 1, got {chance!r:.40}"
             raise RowError(problem, f"leave it out with {name_column('probability', '')}")
-        planned = cells.get(PLANNED_LABELS)
-        planned = None if planned == "" else planned
+        planned = None if cells.get(PLANNED_LABELS) == "" else cells.get(PLANNED_LABELS)
         if planned is not None and not as_number(planned) >= 1:
             raise RowError(f"{PLANNED_LABELS}: expected a number of labels, got {planned!r:.40}; leave it out")
-        numbers = [None if number is None else as_number(number) for number in (probability, planned)]
+        numbers = [None if number is None else as_number(number) for number in (chance, planned)]
         return *numbers, str(cells.get(STOPPED_BY) or "") or None
 
     def contexts(self, cells: dict) -> list[str]:
@@ -556,10 +550,8 @@ class RowReader:
         if abs(number) <= MAX_SCORE:
             return number
         self.not_numbers += 1
-        self._unread[column] += 1
         kind = "labels" if role == "label" else "numbers"
-        such = f"values such as {cell!r:.40} are no {kind} and were not read ({self._unread[column]:,} so far)"
-        self.source.note(f"{column}: {such}", f"no {kind} in {column}")
+        self.source.note(f"{column}: values such as {cell!r:.40} are no {kind} and were not read", f"not {column}")
         return None
 
     def human_number(self, column: str, cell: object, role: str) -> float:

@@ -1,6 +1,5 @@
 """A row: its columns, found by their names, and its values: paths, lists in texts, words as labels, cells of CSV."""
 
-import hashlib
 import json
 import math
 import re
@@ -93,11 +92,6 @@ def json_value(cell: object) -> object:
     except (TypeError, ValueError, RecursionError):  # keys that are no texts, or NaN inside
         content = str(cell)
     return whole_characters(content) if isinstance(content, str) else content
-
-
-def json_digest(content: object) -> str:
-    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 _ANSWERS = ("text", "input_text", "value", "answer", "aliases")  # where an object has them
@@ -225,16 +219,16 @@ def printed_list(text: object) -> list[str] | None:
     return None
 
 
-def literal(text: str) -> object:
-    """Return the object or list that a text is in JSON or Python notation; any other text unchanged.
+def literal(cell: object) -> object:
+    """Return the object or list that a text is in JSON or Python notation; any other cell unchanged.
 
     >>> literal('[{"a": null}]'), literal("{'a': None}"), literal("[sic]")
     ([{'a': None}], {'a': None}, '[sic]')
     """
-    for parse in (json.loads, literal_eval) if text[:1] in ("{", "[") and len(text) <= MAX_PRINTED else ():
+    for parse in (json.loads, literal_eval) if isinstance(cell, str) and cell[:1] in ("{", "[") else ():
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-            return parse(text)
-    return text
+            return parse(cell if parse is json.loads else cell[:MAX_PRINTED])
+    return cell
 
 
 def whole_characters(text: str) -> str:

@@ -1,11 +1,9 @@
 """What the formats of tools have in common: chats, inputs and outputs of any name, right answers and passages."""
 
-import json
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 
 from ..errors import RowError, name_column
-from ..values import NAMES
+from ..values import NAMES, literal
 
 # What a question, an answer, a right answer and passages are called inside the inputs and outputs of a tool.
 QUESTIONS, ANSWERS, EXPECTED, CONTEXTS = (
@@ -73,13 +71,6 @@ def is_chat(content: object) -> bool:
     return any({*names} <= keys for names in _RESPONSES for keys in choices) or any(map(is_chat, lists.values()))
 
 
-def opened(cell: object) -> object:
-    """Return a JSON object or list that stands in a cell of CSV as text; other values as they are."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(cell) if isinstance(cell, str) and cell[:1] in ("{", "[") else cell
-    return cell
-
-
 def named_text(content: object, names: Iterable[str], role: str = "user") -> object:
     """Return the text that inputs or outputs of a tool hold under one of some names; of a single value that one.
 
@@ -88,7 +79,7 @@ def named_text(content: object, names: Iterable[str], role: str = "user") -> obj
     >>> named_text({"messages": [{"content": "Who?"}]}, QUESTIONS)
     'Who?'
     """
-    content = opened(content)
+    content = literal(content)
     if not isinstance(content, Mapping):
         return text_of(content, role)
     plain = {str(key).lower().replace(" ", "_"): inner for key, inner in content.items()}
@@ -105,7 +96,7 @@ def named_text(content: object, names: Iterable[str], role: str = "user") -> obj
 
 def expected_answers(content: object) -> object:
     """Return the references of a value: a text, a list of texts, or what an object holds under a usual name."""
-    content = inner = opened(content)
+    content = inner = literal(content)
     if isinstance(content, Mapping):
         inner = next((content[name] for name in EXPECTED if content.get(name) is not None), None)
         if inner is None and content.get("expected_facts") is not None:
@@ -118,7 +109,7 @@ def expected_answers(content: object) -> object:
 
 def passages_of(*holders: object) -> object:
     """Return the passages that one of some objects holds under a usual name; None where there are none."""
-    for holder in map(opened, holders):
+    for holder in map(literal, holders):
         if isinstance(holder, Mapping) and (name := next((name for name in CONTEXTS if holder.get(name)), None)):
             return holder[name]
     return None
