@@ -18,10 +18,6 @@ def options_of(listed: object) -> Options | None:
 
     >>> options_of(["Iron", "Tin"]), options_of({"text": ["Iron", "Tin"], "label": ["1", "2"]})
     ({'A': 'Iron', 'B': 'Tin'}, {'1': 'Iron', '2': 'Tin'})
-    >>> options_of(["(a) Iron", "(b) Tin"]), options_of([{"key": "A", "text": "Iron"}, {"key": "B", "text": "Tin"}])
-    ({'a': 'Iron', 'b': 'Tin'}, {'A': 'Iron', 'B': 'Tin'})
-    >>> options_of({"temperature": 0.2}), options_of(["Iron"])
-    (None, None)
     """
     labels: list = []
     if isinstance(listed, str):

@@ -62,8 +62,6 @@ def scalar_text(cell: object) -> str | None:
 
     >>> scalar_text(Decimal("12.50")), scalar_text(datetime(2020, 3, 4)), scalar_text(8.0), scalar_text("8")
     ('12.50', '2020-03-04', '8', None)
-    >>> scalar_text(1577), scalar_text(0.019), scalar_text(True), scalar_text(float("nan"))
-    ('1577', '0.019', 'true', None)
     """
     if isinstance(cell, bool):
         return str(cell).lower()
@@ -105,10 +103,6 @@ def answers_of(cell: object, depth: int = 4) -> list[object] | None:
 
     >>> answers_of({"text": ["1820", "in 1820"], "answer_start": [3, 0]}), answers_of({"value": "A", "aliases": ["B"]})
     (['1820', 'in 1820'], ['A', 'B'])
-    >>> answers_of(True), answers_of([7, "seven"]), answers_of({"number": "", "spans": ["Ohio", "Utah"]})
-    (['yes', 'true'], ['7', 'seven'], ['Ohio, Utah'])
-    >>> answers_of([{"answer": "Lima"}, {"provenance": []}]), answers_of([{"free_form_answer": "", "yes_no": True}])
-    (['Lima'], ['yes', 'true'])
     """
     cell = cell.tolist() if hasattr(cell, "tolist") else cell
     if isinstance(cell, bool):
@@ -168,8 +162,6 @@ def value_at(cell: object, path: str) -> object:
 
     >>> value_at({"answers": [{"text": "a"}, {"text": "b"}]}, "answers[*].text")
     ['a', 'b']
-    >>> value_at({"options": [{"text": "a", "right": "no"}, {"text": "b", "right": "yes"}]}, "options[right=yes].text")
-    ['b']
     """
     return _follow(cell, [star or key for star, key in _STEP.findall(path)])
 
@@ -204,8 +196,6 @@ def printed_list(text: object) -> list[str] | None:
 
     >>> printed_list("['30 days', \"thirty days\"]"), printed_list("['30 days' 'thirty days']")
     (['30 days', 'thirty days'], ['30 days', 'thirty days'])
-    >>> printed_list("[30 days]"), printed_list("['a'] and ['b']"), printed_list("[]")
-    (None, None, [])
     """
     if not isinstance(text, str) or text.lstrip()[:1] not in ("[", "("):
         return None
@@ -310,10 +300,6 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     {'question': 'Question', 'references': 'Expected', 'prediction': 'Answer'}
     >>> dict(recognized(("question", "model_answer", "answer")))
     {'question': 'question', 'prediction': 'model_answer', 'references': 'answer'}
-    >>> dict(recognized(("question", "answer", "contexts")))
-    {'question': 'question', 'contexts': 'contexts', 'prediction': 'answer'}
-    >>> dict(recognized(("question", "answer", "label")))
-    {'question': 'question', 'label': 'label', 'prediction': 'answer'}
     """
     plain = {plain_name(name): name for name in reversed(names)}
     roles: dict[str, str] = {}
@@ -348,8 +334,6 @@ def option_columns(names: Iterable[str]) -> dict[str, str]:
 
     >>> option_columns(["Question", "A", "B", "C", "Answer"]), option_columns(["choice1", "choice2"])
     ({'A': 'A', 'B': 'B', 'C': 'C'}, {'1': 'choice1', '2': 'choice2'})
-    >>> option_columns(["A", "B", "Answer"])
-    {}
     """
     by_mark: dict[str, str] = {}
     for name in names:

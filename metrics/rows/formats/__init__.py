@@ -32,8 +32,6 @@ def detect_tool_format(row: Mapping) -> str:
 
     >>> detect_tool_format({"user_input": "Who?", "response": "Ann", "reference": "Ann", "retrieved_contexts": []})
     'ragas'
-    >>> detect_tool_format({"user_input": "Who?", "response": "Ann", "reference": "Ann", "prediction": "Ann"})
-    ''
     """
     if SCORED_COLUMNS <= row.keys():  # written by `score --output`, with the tool's own columns
         return ""
@@ -116,8 +114,6 @@ def _table(document: Mapping) -> list[dict] | None:
 
     >>> _table({"question": {"0": "Who?"}, "prediction": {"0": "Ann"}})
     [{'question': 'Who?', 'prediction': 'Ann'}]
-    >>> _table({"columns": ["question", "prediction"], "data": [["Who?", "Ann"]]})
-    [{'question': 'Who?', 'prediction': 'Ann'}]
     """
     names, rows = document.get("columns"), document.get("data")
     if isinstance(names, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
@@ -165,12 +161,7 @@ _TURN = "{}_{}"  # id of a question of a conversation
 
 
 def data_set_rows(document: Mapping) -> Iterator[dict] | None:
-    """Return the questions of a document of SQuAD, CoQA or DROP, each with "id", "question" and "references".
-
-    >>> drop = {"p1": {"passage": "", "qa_pairs": [{"query_id": "q", "question": "Who?", "answer": {"spans": ["A"]}}]}}
-    >>> [row["references"] for row in data_set_rows(drop)], data_set_rows({"data": [1]})
-    ([['A']], None)
-    """
+    """Return the questions of a document of SQuAD, CoQA or DROP, each with "id", "question" and "references"."""
     articles = [article for article in document.get("data") or () if isinstance(article, dict)]
     if any("paragraphs" in article for article in articles):
         paragraphs = (paragraph for article in articles for paragraph in article.get("paragraphs", ()))
@@ -206,10 +197,6 @@ def predictions_of(rows: Sequence[Mapping]) -> dict[str, str] | None:
 
     >>> predictions_of([{"x1": "Ann"}]), predictions_of([{"answer": {"x1": "Ann"}, "sp": {}}])
     ({'x1': 'Ann'}, {'x1': 'Ann'})
-    >>> predictions_of([{"id": "s", "turn_id": 2, "answer": "Ann"}]), predictions_of([{"id": 1, "answer": 2}])
-    ({'s_2': 'Ann'}, None)
-    >>> predictions_of([{"custom_id": "x1", "response": {"body": {"choices": [{"message": {"content": "Ann"}}]}}}])
-    {'x1': 'Ann'}
     """
     first = rows[0] if rows else {}
     roles = recognized(tuple(first))
@@ -264,9 +251,6 @@ def joined_rows(predictions: Mapping[str, str], questions: Mapping[str, dict]) -
     """Return the rows of a data set with predictions; a question that was not answered has the prediction "".
 
     One that has no right answer either is left out, because "" would be right there.
-
-    >>> joined_rows({"a": "Ann"}, {"a": {"id": "a", "question": "Who?", "references": ["Ann"]}})
-    [{'id': 'a', 'question': 'Who?', 'references': ['Ann'], 'prediction': 'Ann'}]
     """
     strangers = set(predictions) - set(questions)
     if strangers:

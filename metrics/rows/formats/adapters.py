@@ -50,13 +50,7 @@ def inspect_samples(log: Mapping) -> Iterator[dict] | None:
 
 
 def openai_samples(events: Sequence[Mapping]) -> list[dict]:
-    """Return the samples of an event log of OpenAI evals, from its events `sampling` and `match`.
-
-    >>> asked = {"sample_id": "a.0", "type": "sampling", "data": {"prompt": "Who?", "sampled": ["Ann"]}}
-    >>> checked = {"sample_id": "a.0", "type": "match", "data": {"expected": "Ann", "picked": "Ann", "correct": True}}
-    >>> openai_samples([{"spec": {}}, asked, checked])
-    [{'id': 'a.0', 'input': 'Who?', 'sampled': ['Ann'], 'ideal': 'Ann'}]
-    """
+    """Return the samples of an event log of OpenAI evals, from its events `sampling` and `match`."""
     samples: dict[str, dict] = {}
     for event in events:
         data, ident = event.get("data"), event.get("sample_id")
@@ -153,11 +147,7 @@ def promptfoo_results(document: Mapping) -> Iterator[dict] | None:
 
 
 def bioasq(row: dict) -> dict:
-    """Return the columns of BioASQ: of a list all items are one answer, of other questions each item is one.
-
-    >>> bioasq({"type": "list", "body": "Which?", "exact_answer": [["A", "A-1"], ["B"]]})["references"]
-    ['A, B']
-    """
+    """Return the columns of BioASQ: of a list all items are one answer, of other questions each item is one."""
     exact, ideal = row.get("exact_answer") or [], row.get("ideal_answer") or []
     items = [item if isinstance(item, list) else [item] for item in (exact if isinstance(exact, list) else [exact])]
     if row.get("type") == "list":
@@ -169,11 +159,7 @@ def bioasq(row: dict) -> dict:
 
 
 def opencompass(row: dict) -> dict:
-    r"""Return the columns of OpenCompass; the question is what the last message of its prompt asks.
-
-    >>> opencompass({"origin_prompt": "Question: Who?\nAnswer:", "prediction": "Ann", "gold": "Ann"})["question"]
-    'Who?'
-    """
+    r"""Return the columns of OpenCompass; the question is what the last message of its prompt asks."""
     prompt = row["origin_prompt"]
     if isinstance(prompt, list):
         asked = [message for message in prompt if message.get("role") in ("HUMAN", "user")] or prompt

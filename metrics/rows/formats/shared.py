@@ -30,9 +30,6 @@ def text_of(content: object, role: str = "user") -> object:
     'Who won?'
     >>> text_of({"role": "assistant", "content": [{"type": "text", "text": "Ann"}]}), text_of("Ann")
     ('Ann', 'Ann')
-    >>> text_of([{"role": "user", "content": "Who won?"}], "assistant")
-    >>> text_of({"candidates": [{"content": {"role": "model", "parts": [{"text": "Ann"}]}}]}, "assistant")
-    'Ann'
     """
     if isinstance(content, Mapping):
         for name in _LISTS:
@@ -75,8 +72,6 @@ def named_text(content: object, names: Iterable[str], role: str = "user") -> obj
     """Return the text that inputs or outputs of a tool hold under one of some names; of a single value that one.
 
     >>> named_text({"question": "Who?", "lang": "en"}, QUESTIONS)
-    'Who?'
-    >>> named_text({"messages": [{"content": "Who?"}]}, QUESTIONS)
     'Who?'
     """
     content = literal(content)
