@@ -140,19 +140,17 @@ class Source:
         self.name = "standard input" if self.path == "-" else printable(self.path)
         self.stem, self.inputs = _stem(self.name), (self.path,)
         if os.path.isdir(self.path):
-            problem = f"{path}: is a folder; name the files in it, for example {self.path.rstrip('/')}/*.jsonl.gz"
-            raise FileError(problem)
+            raise FileError(f"{path}: is a folder; name the files in it, such as {self.path.rstrip('/')}/*.jsonl.gz")
         self.format, _ = format_of(self.path, READABLE)
         self.unit = "row" if self.format in PACKED else "line"
         self._opened = opened or self._open
         if not self.remote and self.path != "-" and opened is None:
             try:
                 status = os.stat(self.path)
-            except FileNotFoundError:
-                raise FileError(f"{self.name}: no such file; check the name") from None
-            except (OSError, ValueError) as error:  # a name that is too long, a loop of links, a zero byte
-                reason = getattr(error, "strerror", None) or error
-                raise FileError(f"{self.name:.200}: cannot be read: {reason}") from error
+            except (OSError, ValueError) as error:  # also a name that is too long, a loop of links, a zero byte
+                is_missing, reason = isinstance(error, FileNotFoundError), getattr(error, "strerror", None) or error
+                problem = "no such file; check the name" if is_missing else f"cannot be read: {reason}"
+                raise FileError(f"{self.name:.200}: {problem}") from error
             if not stat.S_ISREG(status.st_mode):
                 raise FileError(f"{self.name}: is a pipe or a device; let it write into '-', standard input")
             self.size, self._stat = status.st_size, _state_of(status)
@@ -324,14 +322,9 @@ class Source:
         self.form, self.unit = "openai-evals", "row"
         rows = openai_samples([row.values or {} for row in _json_rows(stream, 0, document_rows)])
         graded = [row for row in rows if "ideal" in row]
-        if not rows:
-            raise FileError(
-                f"{self.name}: a log of OpenAI evals without answers: it has no events of type 'sampling'; let the "
-                "eval record them, or name another file"
-            )
         if not graded:
-            problem = f"{self.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
-            raise FileError(problem)
+            missing = "no events of type 'match' with right answers" if rows else "no events of type 'sampling'"
+            raise FileError(f"{self.name}: a log of OpenAI evals with {missing}; let the eval record them")
         if len(graded) < len(rows):
             self.note(f"{len(rows) - len(graded):,} samples without a right answer were left out")
         yield from (Row(number, row) for number, row in enumerate(graded[after:], after + 1))

@@ -86,10 +86,9 @@ def document_rows(document: object) -> Iterator[dict] | None:
         return iter(table)
     if _is_row(document):
         return None
+    by_id = list(document.values())
     rows = next((document[name] for name in NAMES["tools"]["lists_of_rows"] if _are_rows(document.get(name))), None)
-    if (
-        rows is None and _are_rows(keyed := list(document.values())) and _is_row(keyed[0])
-    ):  # as OpenCompass writes them
+    if rows is None and _are_rows(by_id) and _is_row(by_id[0]):  # as OpenCompass writes them
         return ({"id": ident, **row} for ident, row in document.items())
     if rows is None:
         return iter(document["data"]) if isinstance(document.get("data"), list) else None
@@ -100,9 +99,8 @@ def document_rows(document: object) -> Iterator[dict] | None:
 
 def _is_row(content: Mapping) -> bool:
     """Return whether an object has the columns of a row, ours or those of a tool."""
-    return {"prediction", "references"} <= recognized(tuple(map(str, content))).keys() or bool(
-        detect_tool_format(content)
-    )
+    roles = recognized(tuple(map(str, content)))
+    return {"prediction", "references"} <= roles.keys() or bool(detect_tool_format(content))
 
 
 def _are_rows(content: object) -> bool:
@@ -150,9 +148,9 @@ def place_of_rows(document: Mapping) -> str:
     >>> place_of_rows({"data": {"runs": [{"name": "a", "items": [{"prediction": "x", "references": "y"}]}]}})
     'data.runs[*].items'
     """
-    places = dict.fromkeys(path.rpartition("[*]")[0] for path, _ in paths_in(document) if "[*]" in path)
-    firsts = {place: value_at(document, f"{place.replace('[*]', '[0]')}[0]") for place in places}
-    return next((place for place, first in firsts.items() if isinstance(first, dict) and _is_row(first)), "")
+    lists = dict.fromkeys(path.rpartition("[*]")[0] for path, _ in paths_in(document) if "[*]" in path)
+    first_items = {path: value_at(document, f"{path.replace('[*]', '[0]')}[0]") for path in lists}
+    return next((path for path, item in first_items.items() if isinstance(item, dict) and _is_row(item)), "")
 
 
 # Output of batch APIs: the columns with the id of a request and with the response.
