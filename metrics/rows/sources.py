@@ -19,33 +19,11 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from . import formats, tables
 from .compression import COMPRESSIONS, decompressed
 from .errors import FileError, RowError
-from .formats import (
-    BATCH_OUTPUT,
-    detect_tool_format,
-    document_rows,
-    joined_rows,
-    normalized,
-    place_of_rows,
-    predictions_of,
-    questions_of,
-    rows_at,
-)
 from .formats.adapters import openai_samples
 from .formats.table import TOOLS
-from .tables import (
-    ENCODE,
-    MAX_COLUMNS,
-    arrow_rows,
-    check_columns,
-    csv_rows,
-    delimiter_of,
-    excel_rows,
-    inspect_rows,
-    load_dataset,
-    parquet_rows,
-)
 from .values import Row
 
 FORMATS = dict.fromkeys((".jsonl", ".ndjson", ".json"), "JSON lines")
@@ -252,10 +230,10 @@ class Source:
         systems = self.options.systems
         for row in rows:
             if row.values is not None and self.form is None:
-                self.form = "" if systems else detect_tool_format(row.values)
+                self.form = "" if systems else formats.detect_tool_format(row.values)
             if row.values is not None and (self.form or systems):
                 try:
-                    row = Row(row.number, normalized(row.values, self.form, systems))
+                    row = Row(row.number, formats.normalized(row.values, self.form, systems))
                 except RowError as error:
                     row = Row(row.number, None, str(error))
             yield row
@@ -275,20 +253,20 @@ class Source:
             return f"the workbook has the sheets {named}: name another one with sheet='NAME' of read_rows"
         if self.path in (None, "-") or self.options.rows_at or self.format != "JSON lines":
             return ""
-        path = place_of_rows(cells)
+        path = formats.place_of_rows(cells)
         is_document = path and len(list(islice(self._read(0), 2))) == 1
         return f"rows stand at {path}: add rows_at={path!r} of read_rows" if is_document else ""
 
     def alone(self, cells: Mapping) -> str:
         """Return which second file to name, for a row without a prediction or without right answers; else ""."""
-        answers, asked = predictions_of([cells]) is not None, questions_of([cells]) is not None
+        answers, asked = formats.predictions_of([cells]) is not None, formats.questions_of([cells]) is not None
         if self.path is None or not (answers or asked):
             return ""
         holds, other = "questions and right answers", "predictions"
         if answers:
             holds, other = other, holds
-            if batch := next((ident for ident, response in BATCH_OUTPUT if {ident, response} <= cells.keys()), ""):
-                other += f", and the {batch} of each as its id,"
+            for ident in [ident for ident, response in formats.BATCH_OUTPUT if {ident, response} <= cells.keys()]:
+                other += f", and the {ident} of each as its id,"
         return f"it holds {holds} alone: name the file with the {other} beside {self.name}"
 
     def _rows_of_file(self, after: int) -> Iterator[Row]:
@@ -297,30 +275,30 @@ class Source:
         if self.format == "memory":
             return self._rows_in_memory(after)
         if self.format == "Parquet":
-            return parquet_rows(raw, name, after, self._share)
+            return tables.parquet_rows(raw, name, after, self._share)
         if self.format == "Excel":
             self._sheets.clear()
-            return excel_rows(raw, name, after, self.options.sheet, self._sheets)
+            return tables.excel_rows(raw, name, after, self.options.sheet, self._sheets)
         if self.format in PACKED:
-            return (arrow_rows if self.format == "Arrow" else inspect_rows)(raw, name, after)
+            return (tables.arrow_rows if self.format == "Arrow" else tables.inspect_rows)(raw, name, after)
         # By the first bytes, not by the name, so that wrong endings and compressed standard input work.
         stream = decompressed(raw) if raw.peek(8).startswith((*COMPRESSIONS.values(),)) else raw
         if self.format == "JSON lines":
             if self.options.form in (None, "openai-evals") and stream.peek(9).startswith(b'{"spec": '):
                 return self._rows_of_event_log(stream, after)
             path = self.options.rows_at
-            whole = partial(rows_at, path=path, name=name) if path else document_rows
+            whole = partial(formats.rows_at, path=path, name=name) if path else formats.document_rows
             return _json_rows(stream, after, whole, self.options.encoding)
         encoding = _encoding_of(stream, self.options.encoding) or "utf-8-sig"
-        delimiter = "\t" if self.format == "TSV" else delimiter_of(stream.peek(2**16), encoding)
+        delimiter = "\t" if self.format == "TSV" else tables.delimiter_of(stream.peek(2**16), encoding)
         errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"  # csv_rows reports what is not UTF-8
         lines = _lines(io.TextIOWrapper(stream, encoding, errors, newline=""))
-        return csv_rows(lines, name, delimiter, after)
+        return tables.csv_rows(lines, name, delimiter, after)
 
     def _rows_of_event_log(self, stream: BinaryIO, after: int) -> Iterator[Row]:
         """Yield the rows of a log of OpenAI evals, in which several lines are one row."""
         self.form, self.unit = "openai-evals", "row"
-        rows = openai_samples([row.values or {} for row in _json_rows(stream, 0, document_rows)])
+        rows = openai_samples([row.values or {} for row in _json_rows(stream, 0, formats.document_rows)])
         graded = [row for row in rows if "ideal" in row]
         if not graded:
             missing = "no events of type 'match' with right answers" if rows else "no events of type 'sampling'"
@@ -337,7 +315,7 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
     """
     options = options or ReadOptions()
     sources = [
-        Source(options=options, memory=load_dataset(path), name=Path(path).name, inputs=[path])
+        Source(options=options, memory=tables.load_dataset(path), name=Path(path).name, inputs=[path])
         if _is_dataset(path)
         else Source(path, options=options)
         for path in paths
@@ -390,7 +368,7 @@ def sources_of(rows: Any, name: str = "rows") -> list[Source]:
     if isinstance(rows, Sequence) and rows and all(isinstance(source, Source) for source in rows):
         return list(rows)
     if hasattr(rows, "iterrows"):  # pandas
-        check_columns(list(rows.columns), name)
+        tables.check_columns(list(rows.columns), name)
         rows = rows.astype(object).where(rows.notna(), None).to_dict("records")
     if isinstance(rows, Mapping | str | bytes) or not isinstance(rows, Iterable):
         fix = "; choose one of its splits" if hasattr(rows, "num_rows") else ""
@@ -452,9 +430,9 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
     local = len(sources) > 1 and all(source.path not in (None, "-") and not source.remote for source in sources)
     for source in sources if demanded or local else ():
         rows = _all_rows(source)
-        if (answered := predictions_of(rows)) is not None:
+        if (answered := formats.predictions_of(rows)) is not None:
             predictions[source] = answered
-        elif (asked := questions_of(rows)) is not None:
+        elif (asked := formats.questions_of(rows)) is not None:
             gold.append(source)
             questions |= asked
         else:
@@ -469,7 +447,7 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
     result: list[Source] = []
     for source, answered in predictions.items():
         try:
-            rows = joined_rows(answered, questions)
+            rows = formats.joined_rows(answered, questions)
         except ValueError as error:
             raise FileError(f"{source.name}: {error}") from error
         inputs = [path for file in (*gold, source) for path in file.inputs]
@@ -485,7 +463,7 @@ def _all_rows(source: Source) -> list[dict]:
     try:
         for row in source.first_rows():
             rows += [] if row.values is None else [row.values]
-            if len(rows) == 1 and predictions_of(rows) is None and questions_of(rows) is None:
+            if len(rows) == 1 and formats.predictions_of(rows) is None and formats.questions_of(rows) is None:
                 break
     except FileError:
         return []  # reported when the file is read
@@ -635,7 +613,7 @@ def _json_rows(
             yield Row(number, *_checked(json.loads(line.decode("utf-8"), object_pairs_hook=_once)))
         except UnicodeDecodeError as error:
             problem = f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line"
-            yield Row(number, None, f"{problem}; {ENCODE}")
+            yield Row(number, None, f"{problem}; {tables.ENCODE}")
         except RecursionError:
             yield Row(number, None, "not JSON that can be read: nested too deeply")
         except ValueError as error:
@@ -648,8 +626,8 @@ def _checked(row: object) -> tuple[dict | None, str]:
     if not isinstance(row, dict):
         kinds = {list: "array", str: "string", type(None): "null", bool: "truth value"}
         return None, f"expected a JSON object with one value per column, got a JSON {kinds.get(type(row), 'number')}"
-    if len(row) > MAX_COLUMNS:
-        return None, f"has {len(row):,} columns, more than {MAX_COLUMNS:,}; leave some out"
+    if len(row) > tables.MAX_COLUMNS:
+        return None, f"has {len(row):,} columns, more than {tables.MAX_COLUMNS:,}; leave some out"
     return row, ""
 
 

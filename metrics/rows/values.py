@@ -136,11 +136,11 @@ def answers_of(cell: object, depth: int = 4) -> list[object] | None:
     listed = [inner[name] for name in _ANSWERS if inner.get(name) is not None]
     if not listed or not depth:
         return None
-    inside = [answers_of(item, depth - 1) for item in listed]
-    in_order = [
-        text for item, texts in zip(listed, inside, strict=True) for text in ([item] if texts is None else texts)
-    ]
-    return [text for i, text in enumerate(in_order) if text not in in_order[:i]]
+    answers = []
+    for item in listed:
+        texts = answers_of(item, depth - 1)
+        answers += [text for text in ([item] if texts is None else texts) if text not in answers]
+    return answers
 
 
 def as_number(cell: object) -> float:
