@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checkpoints import CheckpointError, read_json
+from ..core.reading import text_key
 from ..core.scorer import check_setting, is_number
 
 CALIBRATION_FILE = "calibration.json"  # the name by which it is found beside a checkpoint
@@ -55,7 +56,7 @@ def content_digest(content: Mapping[str, Any]) -> str:
 
 def answer_key(question: str, answer: str) -> int:
     """Return a number for an answer to a question: the same for equal texts; case and white space do not matter."""
-    normal = "\n".join(" ".join(text.split()).casefold() for text in (question, answer))
+    normal = "\n".join(text_key(text) for text in (question, answer))
     return int.from_bytes(hashlib.blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=7).digest())
 
 

@@ -112,6 +112,11 @@ def the_first(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[:most])} and {len(texts) - most:,} more"
 
 
+def text_key(text: str) -> str:
+    """Return a text without case and with single blanks, by which equal questions and answers are known."""
+    return " ".join(text.split()).casefold()
+
+
 def one_line(text: str) -> str:
     r"""Return a text on one line without the marks of Markdown; the items of a list keep their numbers, or get dots.
 

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..core.reading import text_key
 from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY
 from .table import ESCAPES_IN_JSON, render, visible
 
@@ -125,7 +126,7 @@ def _questions(answers: Sequence[ViewedAnswer]) -> tuple[list[str], list[list[in
     """Return the questions of a page as JSON, each with the rows that answer it, and the numbers of these rows."""
     rows_by_question: dict[tuple, list[int]] = {}
     for row, answer in enumerate(answers):
-        question = " ".join(answer.question.split()).casefold() or row
+        question = text_key(answer.question) or row
         rows_by_question.setdefault((question, *answer.references), []).append(row)
     texts = []
     for rows in rows_by_question.values():

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.reading import UNKNOWN_FAULT
+from ..core.reading import UNKNOWN_FAULT, text_key
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, warn_caller
 from ..rows.errors import FileError, RecordedScoresWarning
 from ..rows.reading import DIGEST, SETTINGS, Item, RowKind
@@ -197,7 +197,7 @@ MOST = 20_000  # clusters of a system
 def question_key(item: Item) -> int:
     """Return a number for a row's question: the same for equal texts; case and white space do not matter."""
     text = item.text if item.text else item.id or f"{item.file}:{item.line}"
-    normal = " ".join(text.split()).casefold()
+    normal = text_key(text)
     return int.from_bytes(hashlib.blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=7).digest())
 
 

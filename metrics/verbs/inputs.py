@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..core.reading import the_first
+from ..core.reading import text_key, the_first
 from ..registry import JUDGE
 from ..rows.errors import SKIP_BAD_ROWS, FileError
 from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows
@@ -88,7 +88,7 @@ def question_numbers(texts: Sequence[str | None]) -> np.ndarray:
     [0, 1, 2, 0, 3]
     """
     numbers: dict[object, int] = {}
-    keys = (row if text is None else " ".join(text.split()).casefold() for row, text in enumerate(texts))
+    keys = (row if text is None else text_key(text) for row, text in enumerate(texts))
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 

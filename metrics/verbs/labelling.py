@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.reading import text_key
 from ..rows.errors import FileError
 from ..rows.reading import Message, Progress, RowError, RowReader, Skips, good_rows, ignore
 from ..rows.sources import check_regular, sources_of
@@ -233,7 +234,7 @@ def plan(
     keys = [key_of(item) for item in items]
     first_rows = np.array(sorted({key: row for row, key in reversed(list(enumerate(keys)))}.values()))
     odds, chosen = np.zeros(len(items)), np.zeros(len(items), dtype=bool)
-    texts = [" ".join((items[row].text or keys[row]).split()).casefold() for row in first_rows]
+    texts = [text_key(items[row].text or keys[row]) for row in first_rows]
     systems = [items[row].system for row in first_rows]
     rank = ranks_within(texts, systems, [keys[row] for row in first_rows], seed)
     answers = Counter(zip(systems, texts, strict=True))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.reading import text_key
 from ..rows.errors import FileError
 from ..rows.values import STOPPED_BY
 from ..statistics.resampling import LEVEL
@@ -115,7 +116,7 @@ def plan_until(items: Sequence, judged: np.ndarray, until: str, seed: int) -> tu
     """
     low = lowest_accuracy(until)
     keys = [key_of(item) for item in items]
-    texts = [" ".join((item.text or key).split()).casefold() for item, key in zip(items, keys, strict=True)]
+    texts = [text_key(item.text or key) for item, key in zip(items, keys, strict=True)]
     rank = ranks_within(texts, [item.system for item in items], keys, seed)
     first: dict[str, dict[str, int]] = {}
     sizes: dict[tuple[str, str], int] = {}
