@@ -16,6 +16,7 @@ SCORERS = {
 }
 JUDGE = "ava"  # judges answers where no other judge is named
 OF_SETS, OF_WORDS, OF_PASSAGES = ("f_meta", "aev"), "aev", "grounding"  # for sets, texts without questions, passages
+WITH_CHECKPOINT = ("kpqa", "ava", "grounding")  # that `download` can fetch
 
 
 def scorer_class(metric: str) -> "type[Scorer]":

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from .registry import JUDGE, OF_SETS, OF_WORDS, SCORERS
+from .registry import JUDGE, OF_SETS, OF_WORDS, SCORERS, WITH_CHECKPOINT
 from .reports import report
 from .reports.table import visible
 from .rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
@@ -32,7 +32,7 @@ LONGEST_NAME = 60  # characters of the files in a command
 _WORDS = {"none": None, "true": True, "false": False, "inf": math.inf, "infinity": math.inf}
 _DEFAULT = f"{JUDGE}, which reads the question, for rows with one; {' and '.join(OF_SETS)} for sets of questions; "
 _DEFAULT += f"{OF_WORDS} otherwise"
-ModelMetric = Literal["kpqa", "ava", "grounding"]  # has a model, which can be exported
+ModelMetric = Literal[WITH_CHECKPOINT]
 INPUT, METRIC, OUTPUT = "Input", "Metrics", "Output"  # groups of options in --help
 
 

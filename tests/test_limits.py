@@ -17,7 +17,7 @@ from genqa_metrics.core.replacing import instead, parts
 from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.core.words import misspelt, word_marks
 from genqa_metrics.registry import scorer_class
-from genqa_metrics.scale.options import check_options, length_note, seconds_of
+from genqa_metrics.scale.options import check_options, seconds_of
 
 from tests.factories.cases import with_cases
 
@@ -228,9 +228,9 @@ def test_durations():
 def test_lengths_that_are_noted():
     def note(**lengths):
         systems = {name: {"prediction_length": length, "reference_length": 10.0} for name, length in lengths.items()}
-        return length_note("aev", systems)
+        return scorer_class("aev").length_note(systems)
 
-    assert note(a=19.9, b=5.1, c=0.0) is None
+    assert note(a=19.9, b=5.1, c=0.0) == ""
     assert "of a are 2.0 times" in note(a=20.0)
     assert "wordiness=infinity" in note(a=20.0, b=5.0)
     assert "of a are 0.5 times" in note(a=5.0)

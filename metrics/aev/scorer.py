@@ -12,6 +12,7 @@ from .scoring import COUNTS, GRID_ORDERS, Settings, grid_scores, readers, scores
 PRESETS = {"paper": {"effective_order": False}}  # section 3: every order counts, also one without n-grams
 
 NAMED = 5  # words that a reason names
+LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
 _WORDS = re.compile(r"\w+(?:'\w+)*")
 
 
@@ -30,6 +31,26 @@ class AevScorer(Scorer):
     names = ("aev", *shown, "prediction_length", "reference_length")
     presets = PRESETS
     settings_class = Settings
+
+    @classmethod
+    def length_note(cls, systems: Mapping[str, Mapping[str, float]]) -> str:
+        """Return one sentence if answers are much longer or shorter than references; see `Scorer.length_note`.
+
+        >>> AevScorer.length_note({"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:68]
+        'the answers of a are 10.0 times as long as the references, which AEv'
+        """
+        lengths = {s: (of.get("prediction_length"), of.get("reference_length")) for s, of in systems.items()}
+        ratios = {system: answer / other for system, (answer, other) in lengths.items() if answer and other}
+        far = [system for system, ratio in ratios.items() if not 1 / LONG < ratio < LONG]
+        if not far:
+            return ""
+        far.sort(key=ratios.__getitem__, reverse=True)
+        text = ", ".join(f"{ratios[system]:.1f}" for system in far[: 4 if len(far) == 4 else 3])
+        remedy = "wordiness=infinity or --set aev.alpha=0" if ratios[far[0]] >= LONG else "brevity=infinity"
+        return (
+            f"the answers of {the_first(far, 3)} are {text} times as long as the references, which {cls.title} marks "
+            f"down; --set aev.{remedy} corrects this, and --metric ava reads the question"
+        )
 
     def configure(self, **settings) -> None:
         """Take settings of `compute`."""

@@ -350,6 +350,11 @@ class Scorer:
     def configure(self) -> None:
         """Take settings of `compute`."""
 
+    @classmethod
+    def length_note(cls, systems: Mapping[str, Mapping[str, float]]) -> str:
+        """Return a sentence where the lengths of answers decide {system: scores}; "" where they do not."""
+        return ""
+
     def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str, str, str]]:
         """Return (score, weakest part of the answer, name of a source, its text) of each answer, for lists of answers.
 

@@ -63,10 +63,9 @@ def styles(names: Sequence[str]) -> dict[str, dict]:
 
 def _own_colour(name: str) -> str | None:
     """Return the colour of the metric that a score belongs to; None if it has none."""
-    words = name.lower().replace("-", "").replace("_", " ").split()
-    title_by_word = {"ava": "AVA", "kpqa": "KPQA", "aev": "AEv", "meta": "F-meta", "bertscore": "BERTScore"}
-    title_by_word |= {"rougel": "ROUGE-L", "rouge": "ROUGE-L"}
-    return next((COLOURS[metric] for word, metric in title_by_word.items() if word in words), None)
+    words = name.lower().replace("-", "_").split("_")
+    words.append("".join(words[:2]))  # as F-meta and ROUGE-L are two words
+    return next((colour for metric, colour in COLOURS.items() if metric.lower().replace("-", "") in words), None)
 
 
 def _without_frame(axes, grid: str = "both") -> None:

@@ -7,7 +7,6 @@ from math import inf
 from numbers import Integral
 from typing import Any, Literal
 
-from ..core.reading import the_first
 from ..core.scorer import Scorer, warn_caller
 from ..registry import JUDGE, OF_PASSAGES, OF_SETS, OF_WORDS, SCORERS, judge_among, make_scorer, scorer_class
 from ..rows.errors import FileError, RecordedScoresWarning
@@ -22,7 +21,6 @@ RECORDED_SETTINGS = (
     "checkpoint", "escalate", "dtype", "backend", "threshold", "reference_aggregation", "early_stop", "rules",
     "quantity_guard", "calibration",
 )  # fmt: skip
-LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
 Settings = Mapping[str, Any]  # see `settings_by_metric`
 OnError = Literal["fail", "skip"]
 
@@ -258,23 +256,6 @@ def score_names(metrics: Sequence[str]) -> list[str]:
     return names + (["accuracy", "low", "high"] if judge_among(metrics) else [])
 
 
-def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str | None:
-    """Return one sentence if answers are much longer or shorter than references, on which a score depends; else None.
-
-    >>> length_note("aev", {"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:68]
-    'the answers of a are 10.0 times as long as the references, which AEv'
-    """
-    names = ("prediction_length", "reference_length")
-    lengths = {system: [scores.get(name) for name in names] for system, scores in systems.items()}
-    ratios = {system: answer / reference for system, (answer, reference) in lengths.items() if answer and reference}
-    far = [system for system, ratio in ratios.items() if not 1 / LONG < ratio < LONG]
-    if not far:
-        return None
-    far.sort(key=ratios.__getitem__, reverse=True)
-    names, most = the_first(far, 3), 4 if len(far) == 4 else 3
-    text = ", ".join(f"{ratios[system]:.1f}" for system in far[:most])
-    remedy = "wordiness=infinity or --set aev.alpha=0" if ratios[far[0]] >= LONG else "brevity=infinity"
-    return (
-        f"the answers of {names} are {text} times as long as the references, which AEv marks down; "
-        f"--set {metric}.{remedy} corrects this, and --metric ava reads the question"
-    )
+def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str:
+    """Return `Scorer.length_note` of a metric; "" for a column of scores."""
+    return scorer_class(metric).length_note(systems) if metric in SCORERS else ""

@@ -45,7 +45,7 @@ from ..rows.sources import Source, format_of, sources_of
 from ..rows.values import Row, json_value
 from ..rows.writing import Writer, type_of
 from ..statistics.intervals import MIN_QUESTIONS
-from .options import ScoreOptions, default_metrics, length_note, make_scorers, needed_columns
+from .options import ScoreOptions, default_metrics, make_scorers, needed_columns
 from .parts import Parts
 from .scoring import (
     CONFUSION,
@@ -388,7 +388,7 @@ class MetricScores:
     flagged: Mapping[str, str]  # {system: answers that it flags for reading, "2 of 5"}; empty where means say more
     counts: Mapping[str, int]  # of `RowStatistics`
     missing: str  # see `Scorer.missing`
-    length_note: str | None  # why its scores show the lengths of answers; None where they do not
+    length_note: str  # see `Scorer.length_note`
 
 
 @dataclass(frozen=True)
@@ -621,7 +621,7 @@ def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], cou
         totals = {system: sums[:-1] for system, sums in metric_sums.items()}
         warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, counted_rows)]
         notes += scorer.remarks(totals, counted_rows)
-        metrics[metric] = _metric_scores(metric, scorer, metric_sums, counted_rows)
+        metrics[metric] = _metric_scores(scorer, metric_sums, counted_rows)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     labelled = {system: cases for system, cases in tally.confusion.items() if cases.any()}
     if number := int(sum(cases.sum() for cases in labelled.values())):
@@ -664,7 +664,7 @@ def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], cou
     )
 
 
-def _metric_scores(metric: str, scorer: Scorer, sums: Mapping[str, Any], counts: Mapping[str, int]) -> MetricScores:
+def _metric_scores(scorer: Scorer, sums: Mapping[str, Any], counts: Mapping[str, int]) -> MetricScores:
     """Return the scores of a metric from {system: (k + 1,) sums of statistics, the last one their number}."""
     by_system = {system: scorer.corpus_scores(of[:-1], int(of[-1])) for system, of in sums.items()}
     flagged = {system: scorer.flagged(of[:-1]) for system, of in sums.items()}
@@ -678,5 +678,5 @@ def _metric_scores(metric: str, scorer: Scorer, sums: Mapping[str, Any], counts:
         flagged=flagged if any(flagged.values()) else {},
         counts=counts,
         missing=scorer.missing,
-        length_note=length_note(metric, by_system),
+        length_note=scorer.length_note(by_system),
     )
