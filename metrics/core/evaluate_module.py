@@ -184,40 +184,33 @@ class CheckedModule:
         if self.num_process > 1:
             return super().compute(**settings)
         columns, self._thread.rows = self._added, {}
-        return self._scored(scorer, columns, settings)
+        return self._results(scorer, columns, settings)
 
     def _compute(self, **columns_and_settings) -> dict:
         """Return the results of rows from several processes: what `evaluate.Metric.compute` calls."""
         columns = {name: columns_and_settings[name] for name in self._input_names() if name in columns_and_settings}
         settings = {name: setting for name, setting in columns_and_settings.items() if name not in columns}
-        return self._scored(self._configured(settings), columns, settings)
-
-    def _scored(self, scorer: Scorer, columns: dict[str, list], settings: Mapping) -> dict:
-        names = self._feature_names()
-        if not columns.get("predictions"):
-            raise ValueError(
-                f"{names[0]}: no rows, nothing to compute on; pass {' and '.join(names)}, or add rows first"
-            )
-        scorer = scorer.for_rows(columns)
-        self._thread.signature = scorer.signature
-        flags = {name: setting for name, setting in settings.items() if name in self.flags}
-        return self._results(scorer, columns, **flags)
+        return self._results(self._configured(settings), columns, settings)
 
     def _more(self, scorer: Scorer, columns: dict[str, list], results: dict) -> dict:
         """Return {name: result} that a subclass adds to `results`; its own flags, such as `grid`, are arguments."""
         return {}
 
-    def _results(
-        self, scorer: Scorer, columns: dict[str, list], per_example: bool = False, explain: bool = False, **flags
-    ) -> dict:
+    def _results(self, scorer: Scorer, columns: dict[str, list], settings: Mapping) -> dict:
         """Return {name: result} of `compute`: scores of the corpus, and lists with one entry per row if asked for."""
         from tqdm import tqdm
 
-        rows, name = len(columns["predictions"]), self.scorer_class.name
-        statistics, details, counts = None, {}, Counter()
+        names, flags = self._feature_names(), {name: settings.get(name, False) for name in self.flags}
+        per_example, explain = flags.pop("per_example"), flags.pop("explain", False)
+        if not columns.get("predictions"):
+            problem = f"no rows, nothing to compute on; pass {' and '.join(names)}, or add rows first"
+            raise ValueError(f"{names[0]}: {problem}")
+        scorer = scorer.for_rows(columns)
+        self._thread.signature = scorer.signature
+        rows, statistics, details, counts = len(columns["predictions"]), None, {}, Counter()
         wanted = sys.stderr.isatty() if self.progress is None else self.progress
         hidden = not (wanted and self.scorer_class.load_settings)
-        with tqdm(total=rows, desc=name, unit="row", disable=hidden) as bar:
+        with tqdm(total=rows, desc=scorer.name, unit="row", disable=hidden) as bar:
             for chunk in scorer.chunks(columns):
                 rows_of_chunk = {name: [column[i] for i in chunk] for name, column in columns.items()}
                 added, counted, more, _ = scorer.statistics(rows_of_chunk, explain)

@@ -20,7 +20,6 @@ from ...reports.report import (
     WIDTH,
     Report,
     as_sentence,
-    briefly,
     caution_of_words,
     differing_orders,
     highest,
@@ -438,17 +437,14 @@ class ScoreReport(Report):
         rests_on = f"right: {self.accuracy['method']}, {self.accuracy['confidence']:.0%} interval"
         if not self.leads:
             return [rests_on]
-        first, behind = max(systems, key=lambda system: systems[system]["accuracy"]), self._judged.behind
-        chance = [system for system in self.leads if system not in behind]
+        chance = [system for system in self.leads if system not in self._judged.behind]
         if len(systems) == 2:
             ((system, ends),) = self.leads.items()
             lead, low, high = (100 * end for end in ends)
+            first = next(other for other in systems if other != system)
             leads = f"{first} leads {system} by {lead:.0f} points [{low:+.0f}, {high:+.0f}]"
             return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
-        near = f"; its lead over {briefly(chance)} may be chance" if chance else ""
-        are = "is" if len(behind) == 1 else "are"
-        far = f"; {briefly(behind)} {are} clearly behind {first}" if behind else ""
-        return [f"{first} is first{near}{far}", rests_on]
+        return [highest_accuracy(systems, chance).removesuffix("."), rests_on]
 
     def _of_metric(self, metric: str, orders_differ: bool) -> list[str]:
         """Return which system a metric puts first, or why it ranks none.
