@@ -180,7 +180,7 @@ def test_rows_in_memory_and_standard_input_make_parts(tmp_path):
 def test_two_runs_do_not_write_to_one_folder(tmp_path):
     path = save(tmp_path / "a.jsonl", made_rows(70))
     runs = [Run([str(path)], ScoreOptions(["aev"], output=f"{tmp_path}/parts/", resume=True)) for _ in range(2)]
-    with runs[0]._parts, pytest.raises(FileError, match="another run is writing to it"):
+    with runs[0].output, pytest.raises(FileError, match="another run is writing to it"):
         runs[1].score()
     runs[1].score()
 

@@ -464,7 +464,8 @@ class _OneFile(ExitStack):
             for name in columns:
                 self.kept.setdefault(name, []).extend(rows[name])
 
-    complete = staticmethod(ignore)
+    finished: Mapping[int, dict] = {}
+    end = complete = staticmethod(ignore)
 
 
 class Run:
@@ -481,8 +482,9 @@ class Run:
             row_kind = None if options.metrics or options.settings else first_row_kind(self.sources, options.columns)
             metrics = default_metrics(row_kind) if row_kind else options.metrics
             self.scorers = make_scorers(metrics, options.settings, self.sources)
+            self.output = _OneFile(options)
             if self.in_parts:
-                self._parts = Parts(str(options.output), self._facts(), self.sources, options.resume)
+                self.output = Parts(str(options.output), self._facts(), self.sources, options.resume)
         except FileError as error:  # bad usage: nothing was read yet
             raise ValueError(str(error)) from error
 
@@ -540,9 +542,11 @@ class Run:
                 yield window
             expected = rows
 
-        with self._parts if self.in_parts else _OneFile(self.options) as output:
-            resumed = (self.options.part_rows, self._parts.finished) if self.in_parts else ()
-            windows = reading.windows(lambda kind: window_predictions(self._checked_scorers(kind).values()), *resumed)
+        part_rows = self.options.part_rows if self.in_parts else math.inf
+        with self.output as output:
+            windows = reading.windows(
+                lambda kind: window_predictions(self._checked_scorers(kind).values()), part_rows, output.finished
+            )
             row_kind = reading.row_kind
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
@@ -565,8 +569,7 @@ class Run:
                 if window.done:
                     overall.add(Tally.from_json(window.end["tally"]))
                 elif window.end is not None:
-                    if self.in_parts:
-                        self._parts.end(window.part, {**window.end, "tally": part_sums.as_json()})
+                    output.end(window.part, {**window.end, "tally": part_sums.as_json()})
                     overall.add(part_sums)
                     part_sums = Tally()
             warn_of_recorded(overall.warning_counts)
@@ -582,7 +585,7 @@ class Run:
     @property
     def finished_parts(self) -> int:
         """Number of finished parts in the output folder."""
-        return len(self._parts.finished) if self.in_parts else 0
+        return len(self.output.finished)
 
     def _checked_scorers(self, row_kind: RowKind) -> dict[str, Scorer]:
         if not self.scorers:

@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from threading import current_thread
 from typing import Any
@@ -342,10 +343,9 @@ class AnswersToRead:
         """
         wrong = [answer for answer in self.first if answer.verdict == 0 and answer.label in (None, 0)]
         texts = dict(zip(wrong, differences(columns_to_read(wrong)), strict=False))
-        for kind, answers in self.by_kind.items():
-            self.by_kind[kind] = [replace(each, fault=texts.get(each) or each.fault) for each in answers]
+        self.first = [replace(answer, fault=texts.get(answer) or answer.fault) for answer in self.first]
 
-    @property
+    @cached_property
     def first(self) -> list[AnswerToRead]:
         """The answers to read first, by kind; disagreements and the rest take turns, unsure before wrong ones.
 
