@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from textwrap import wrap
 
 from ..core.reading import COMMON, one_line
@@ -14,7 +14,6 @@ LABELS = 10  # columns of the names of lines
 LEAST_ROOM = 20  # characters of a text, however narrow the terminal is
 MOST_LINES = 3  # of an answer
 LONGEST_WORD = 12  # characters, so that a text of three lines less a word seldom needs a fourth
-LEAST_CUT = 24  # characters of a cut text that a list of texts shows beside others
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     scoring.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
     scoring.DISAGREE: "label and judge disagree, either can be wrong: label, probability",
@@ -22,17 +21,6 @@ HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     scoring.OTHER_WORDS: "judged right in other words: a lost condition or extra item can hide here",
 }
 _WORD = re.compile(r"\w+")
-
-
-def excerpt(answer: str, beside: Sequence[str], room: int, name: str = "accepted") -> str:
-    """Return one line of at most `room` characters: an answer and the first text that it is compared with."""
-    if not beside:
-        return quoted(answer, room)
-    texts = one_line(answer), one_line(beside[0])
-    if sum(map(len, texts)) + len(f"; {name} ") + 4 > room:
-        texts = _from_difference(*texts)
-    shown = f"; {name} {quoted(texts[1], max(room * 2 // 5, 12), texts[0])}"
-    return quoted(texts[0], room - len(shown), texts[1]) + shown
 
 
 def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "accepted") -> list[str]:
@@ -90,19 +78,6 @@ def _nearest(text: str, room: int, other: str) -> int:
         if sums[max(last, first)] - sums[first] > best:
             best, start = sums[last] - sums[first], word.start() if first else 0
     return start
-
-
-def _from_difference(first: str, second: str) -> tuple[str, str]:
-    """Return two texts from the word on before they differ.
-
-    >>> _from_difference("An insect has eight legs.", "An insect has six legs.")
-    ('...has eight legs.', '...has six legs.')
-    """
-    words = first.split(), second.split()
-    same = sum(1 for _ in takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), zip(*words, strict=False)))
-    if same < 2 or same == min(map(len, words)):
-        return first, second
-    return tuple("..." + " ".join(text[same - 1 :]) for text in words)
 
 
 def why_to_read(answer: scoring.AnswerToRead, threshold: float = 0.5) -> str:
@@ -166,13 +141,12 @@ def reading_lines(
         if answer in weakest:
             _, text, name, evidence = weakest[answer]
             beside = [evidence] * bool(evidence)
-        texts = excerpt(text, beside, 10**6, name)
+        texts = "; ".join([quoted(text, 10**6), *(f"{name} {quoted(other, 10**6)}" for other in beside[:1])])
         if len(line) + len(texts) <= width:
             lines.append(line + texts)
-        elif not answer.question:
-            lines.append(line + excerpt(text, beside, max(width - len(line), 30), name))
         else:
-            lines.append(line + quoted(answer.question, max(width - len(line), 12)))
+            line += quoted(answer.question, max(width - len(line), 12)) if answer.question else ""
+            lines.append(line.rstrip())
             lines += [" " * 6 + shown for shown in excerpt_lines(text, beside, max(width - 6, 40), name)]
     return result
 
@@ -189,29 +163,14 @@ def set_lines(
         asked, indent = len(answer.prediction.splitlines()), " " * 6
         line = f"  {name[:name_width]:<{name_width}}  {system[:system_width]:<{system_width}}  "
         line += f"{why_to_read(answer)} with {asked:,} question{'s' * (asked != 1)}; not asked:"
-        lines = [f"{line} {_fitted(answer.missing, 10**6)}"]
-        if len(lines[0]) > width:
-            lines = [line, indent + _fitted(answer.missing, width - len(indent))]
-        label = f"{indent}asked besides: "
-        others = besides.get(answer, ())
-        result.append(lines + [label + _fitted(others, width - len(label))] * bool(others))
+        missing, others = (
+            ", ".join(quoted(text, 10**6) for text in texts) for texts in (answer.missing, besides.get(answer, ()))
+        )
+        cut = {"width": width, "initial_indent": indent, "subsequent_indent": indent, "placeholder": " ..."}
+        fits = len(line) + len(missing) < width
+        lines = [f"{line} {missing}"] if fits else [line, *wrap(missing, **cut, max_lines=2)]
+        result.append(lines + wrap(f"asked besides: {others}" * bool(others), **cut, max_lines=1))
     return result
-
-
-def _fitted(texts: Sequence[str], room: int) -> str:
-    """Return quoted texts that fit into `room` characters, and the number of those left out.
-
-    >>> _fitted(["Who won?", "When?", "Why was it?"], 30), _fitted(["Who won it?", "When?"], 20)
-    ('"Who won?", "When?"; 1 more', '"Who won..."; 1 more')
-    """
-    shown = ""
-    for rest, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
-        more = f"; {rest} more" * bool(rest)
-        next_text = quoted(text, room - len(shown) - len(", ") * bool(shown) - len(more))
-        if shown and next_text.endswith('..."') and len(next_text) < LEAST_CUT:
-            return f"{shown}; {rest + 1} more"
-        shown += f"{', ' * bool(shown)}{next_text}"
-    return shown
 
 
 def _shown_scores(answer: scoring.AnswerToRead) -> str:
