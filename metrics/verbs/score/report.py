@@ -9,14 +9,13 @@ from importlib.util import find_spec
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from ...core.reading import UNKNOWN_FAULT, one_line
+from ...core.reading import UNKNOWN_FAULT, one_line, the_first
 from ...core.scorer import ASKED, Scorer
 from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.charts import accuracy_chart
 from ...reports.excerpt import reading_lines, set_lines, why_to_read
 from ...reports.report import (
+    MOST_NAMED,
     WIDTH,
     Report,
     as_sentence,
@@ -46,7 +45,7 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.scoring import CELLS, CONFUSION, LOWEST, AnswerToRead, columns_to_read, were_recalled
+from ...scale.scoring import CELLS, CONFUSION, LOWEST, AnswerToRead, QuestionTotals, columns_to_read, were_recalled
 from ...statistics import estimation
 from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
 from ..view.rows import scored_answers
@@ -58,7 +57,6 @@ LONG = 200  # characters of an answer in a table
 READ = "Read these first"
 FEW, LEAST_LINES = 10, 12  # so few answers are printed as far as the screen has room, and in that many lines
 SYSTEMS, LABELLED = "Systems", "labels of people"
-_SHORT = 5  # systems in the short form
 FAULTS = "Why answers were judged wrong"
 _OF_FAULTS = (
     "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. A fault "
@@ -166,23 +164,23 @@ def _judged(scores: Scores, scorers: Mapping[str, Scorer], ignore_judge_errors: 
     questions, labels = scores.judge.questions, scores.judge.labels.values()
     errors = JudgeErrors.of(scorers[judge], scores.judge.profiles, ignore_judge_errors)
     accuracy, estimates = judged_systems({system: sums.question_sums for system, sums in questions.items()}, errors)
-    leads = _leads(estimates, {system: sums.keys for system, sums in questions.items()})
+    leads = _leads(estimates, questions)
     confusion = {case: sum(counts[case] for counts in labels) for case in CONFUSION}
     help_beside_labels = help_of_judge(accuracy["systems"], confusion, scorers[judge].stronger)
     return Judged(judge, accuracy, leads, help_beside_labels)
 
 
 def _leads(
-    estimates: Mapping[str, estimation.AccuracyEstimate], keys: Mapping[str, np.ndarray]
+    estimates: Mapping[str, estimation.AccuracyEstimate], questions: Mapping[str, QuestionTotals]
 ) -> dict[str, tuple[float, float, float]]:
     """Return {system: (difference from the best system, low, high)} for all but the best, as `compare` computes them.
 
-    `keys` are those of each system's questions. Empty for one system, or where an accuracy or a limit cannot be told.
+    Empty for one system, or where an accuracy or a limit cannot be told.
     """
     if len(estimates) < 2 or any(estimate.low is None for estimate in estimates.values()):
         return {}
     order = sorted(estimates, key=lambda system: -estimates[system].value)
-    alike = estimation.numbered_alike([estimates[name] for name in order], [keys[name] for name in order])
+    alike = estimation.numbered_alike([estimates[name] for name in order], [questions[name].keys for name in order])
     pairs = estimation.accuracy_differences(alike)
     first = [tuple(pair.values()) for pair in pairs[: len(order) - 1]]  # the pairs of the first one come first
     return {} if None in [end for ends in first for end in ends] else dict(zip(order[1:], first, strict=True))
@@ -270,8 +268,9 @@ class ScoreReport(Report):
         shown = []
         for metric, systems in self.results.scores.items():
             main = scorer_class(metric).main
-            texts = [f"{system} {scores[main]:.4f}" for system, scores in list(systems.items())[:_SHORT]]
-            shown.append(f"{main}: {', '.join(texts)}{', ...' if len(systems) > _SHORT else ''}")
+            shown.append(
+                f"{main}: {the_first([f'{name} {of[main]:.4f}' for name, of in systems.items()], MOST_NAMED)}"
+            )
         return visible(f"ScoreReport({'; '.join(shown)})")
 
     @property
@@ -301,9 +300,7 @@ class ScoreReport(Report):
             tables.append(confusion_table(LABELLED, self.labels, explanation))
         if judged.faults:
             kinds = (*scorer_class(self.judge).faults, UNKNOWN_FAULT)
-            rows = [
-                [system, *(f"{faults.get(kind, 0):,}" for kind in kinds)] for system, faults in judged.faults.items()
-            ]
+            rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in judged.faults.items()]
             tables.append(Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS))
         tables += self._reading_table()
         if judged.cells:
