@@ -2,11 +2,9 @@
 
 import genqa_metrics
 import pytest
-from genqa_metrics.verbs.explain.heat_map import explanation_html
-from genqa_metrics.verbs.explain.unsupported import unsupported_html
 from playwright.sync_api import expect
 
-from tests.factories.explained import judged, made
+from tests.factories.explained import explainer, judged
 from tests.factories.spaces import check_accessibility
 
 ROWS = [
@@ -21,9 +19,15 @@ PAGES = {
     "score": lambda: genqa_metrics.score(ROWS, ["aev", "kpqa"]).to_html(),
     "compare": lambda: genqa_metrics.compare(ROWS, ["aev"], score_columns=["points"], resamples=200).to_html(),
     "agree": lambda: genqa_metrics.agree(ROWS, metrics=["aev"], score_columns=["points"], resamples=200).to_html(),
-    "explain": lambda: explanation_html(made()),
-    "explain rows": lambda: unsupported_html(judged()),
+    "explain": lambda: explainer().page([WEIGHED], findings=["Judged wrong."]),
+    "explain rows": lambda: explainer().page([WEIGHED, judged(question="Who?")], findings=["Two."], notes=["Errs."]),
 }
+WEIGHED = judged(
+    marks=[(0, 2, "weight1", "0.06"), (3, 7, "weight5", "0.91 BL")],
+    reference_marks=[[(0, 4, "weight3", "0.50 BL")], [(0, 5, "weight0", "B")]],
+    evidence=[("Contradicted", "It was built in 1887. (probability 0.04)"), ("  passage 1, nearest", "in 1889 " * 40)],
+    passages=["In 1889 the bridge was built."],
+)
 WIDE = """() => [document.documentElement, ...document.querySelectorAll(".wide, .panels, figure")]
     .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.outerHTML.slice(0, 300))"""
 SMALL = """() => [...document.querySelectorAll("figure svg text")]

@@ -2,19 +2,22 @@
 
 Both texts are split into parts: items of lists, clauses, sentences. What makes an answer wrong is the smallest change
 with which the judge accepts it: a part of the accepted answer is added (it was missing), a part of the answer is left
-out (it was added), or gives way to a part of the accepted answer (it contradicts that).
+out (it was added), or gives way to a part of the accepted answer (it contradicts that). Where the judge accepts no
+change, dates, numbers, names and negations are compared.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from ..core.quantities import NumberInText, quantities
 from ..core.reading import COMMON
-from ..core.replacing import instead
-from ..core.replacing import parts as words_of
+from ..core.replacing import FIRST_WORDS, instead
 from ..core.words import WORD, keys
+from .faults import surely_differ
 
 SURE = 0.8  # probability from which a changed answer counts as accepted, see training/ava/results/reasons.json
 SURE_WITHOUT = 0.95  # the same of the answer itself, where a part of the accepted answer is left out instead
@@ -30,7 +33,14 @@ _BORDER = re.compile(
     r"|(?<!\s)\s++(?:and|but|because|so that|as well as|plus)\s++(?:also\s++|then\s++)?"
 )
 _BETWEEN = re.compile(r"(?i)\bbetween\b[^,;]*\Z")
-_NAME = re.compile(r"(?: [^\W\d_a-zß-öø-ÿ][\w'’-]*)*")  # further words of a name
+_CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w'’-]*"
+_NAME = re.compile(rf"{_CAPITAL}(?: {_CAPITAL})*")
+_MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_DATE = re.compile(
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}}\b)?"
+    r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"
+)
+_NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 _EDGE = ' \t\n.,;:!?*_`"“”'
 
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
@@ -48,10 +58,10 @@ class Difference:
     def __str__(self) -> str:
         """Return the difference in words.
 
-        >>> str(Difference("contradicts", "six", "five"))
-        'contradicts: "six"; accepted: "five"'
+        >>> str(Difference("contradicts", "15 May", "15 February"))
+        '"15 May" is not "15 February"'
         """
-        return f'{self.kind}: "{self.text}"' + f'; accepted: "{self.accepted}"' * bool(self.accepted)
+        return f'"{self.text}" is not "{self.accepted}"' if self.accepted else f'{self.kind}: "{self.text}"'
 
     @property
     def brief(self) -> str:
@@ -84,8 +94,8 @@ class Repair:
     lacking: Sequence[str] = ()  # those that the answer lacks
 
     def __post_init__(self):
-        in_answer, asked = _content(self.answer), _content(self.question)
-        self.reference = max(self.references, key=lambda text: _share(_content(text), in_answer))
+        asked = _content(self.question)
+        self.reference = nearest_reference(self.references, self.answer)
         self.reference_parts = [self.reference[start:end] for start, end in spans_of_parts(self.reference)]
         texts = [text for text in self.reference_parts if _content(text) - asked]
         self.lacking = [text for text in texts if not _stands_in(text, self.answer)]
@@ -190,6 +200,84 @@ def in_words(differences: Sequence[Difference], start: str = "") -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
+def stated_differences(question: str, references: Sequence[str], answer: str) -> list[Difference]:
+    """Return how dates, numbers, names and a negation of a wrong answer differ from the accepted one, by their words.
+
+    Empty for answers of more than `LONG` words, in which something else can be wrong.
+
+    >>> pairs = ("On 15 May.", "on 15 February"), ("The Bo Lee.", "Ann Ray"), ("Yes.", "not in June"), ("red", "blue")
+    >>> [in_words(stated_differences("When and who?", [accepted], answer)) for answer, accepted in pairs]
+    ['"15 May" is not "15 February".', '"Bo Lee" is not "Ann Ray".', 'Missing: "not in June".', '.']
+    """
+    if len(answer.split()) > LONG:
+        return []
+    reference = nearest_reference(references, answer)
+    stated, accepted, asked = map(_values, (answer, reference, question))
+    added = [value for value in stated if not any(_same(value, other) for other in accepted + asked)]
+    lacking = [value for value in accepted if not any(_same(value, other) for other in stated + asked)]
+    result = []
+    for value in added:
+        if other := next((other for other in lacking if _comparable(value, other)), None):
+            lacking.remove(other)
+            result.append(Difference("contradicts", value.text, other.text, value.start))
+    result = result or _other_name(question, reference, answer)
+    negation = _NEGATION.search(reference)
+    if not result and negation and not any(map(_NEGATION.search, (answer, question))):
+        spans = [(start, end) for start, end in spans_of_parts(reference) if start <= negation.start() < end]
+        start, end = (*spans, (0, len(reference)))[0]
+        return [Difference("missing", reference[start:end].strip(_EDGE))]
+    return (result or [Difference("missing", value.text) for value in lacking])[:MOST_CHANGES]
+
+
+def nearest_reference(references: Sequence[str], answer: str) -> str:
+    """Return the accepted answer that shares the largest part of its words with an answer."""
+    in_answer = _content(answer)
+    return max(references, key=lambda text: _share(_content(text), in_answer))
+
+
+class _Value(NamedTuple):
+    """A date or number of a text."""
+
+    text: str
+    start: int
+    number: NumberInText | None = None  # None for a date
+
+
+def _values(text: str) -> list[_Value]:
+    dates = [_Value(match[0], match.start()) for match in _DATE.finditer(text)]
+    in_dates = {place for date in dates for place in range(date.start, date.start + len(date.text))}
+    numbers = [each for each in quantities(text) if each.start not in in_dates]
+    texts = (
+        text[each.start : each.end].rstrip(_EDGE).removesuffix(" in") for each in numbers
+    )  # "eight in the morning"
+    return dates + [_Value(shown, each.start, each) for shown, each in zip(texts, numbers, strict=True)]
+
+
+def _same(first: _Value, second: _Value) -> bool:
+    """Return whether two values may be the same; a date may be a part of another one."""
+    if first.number and second.number:
+        return not surely_differ(first.number, second.number)
+    words = set(keys(first.text)), set(keys(second.text))
+    return words[0] <= words[1] or words[1] <= words[0]
+
+
+def _comparable(first: _Value, second: _Value) -> bool:
+    """Return whether a value can stand in the place of another: both have one kind, or are dates or years."""
+    if first.number and second.number:
+        return first.number.kind == second.number.kind
+    return all(value.number is None or len(value.text) == 4 for value in (first, second))
+
+
+def _other_name(question: str, reference: str, answer: str) -> list[Difference]:
+    """Return the only name of an answer that has another one of the accepted answer in its place."""
+    result = []
+    for match in _NAME.finditer(answer):
+        name = re.sub(rf"^(?:(?:{'|'.join(FIRST_WORDS)})\s+)+", "", match[0], flags=re.IGNORECASE)
+        if not quantities(name) and (other := instead(question, reference, answer, name)):
+            result.append(Difference("contradicts", name, other, match.end() - len(name)))
+    return result if len(result) == 1 else []
+
+
 def spans_of_parts(text: str) -> list[tuple[int, int]]:
     """Return (start, end) of the parts of a text: items of lists, clauses, sentences; those without a word are none.
 
@@ -236,11 +324,9 @@ def _unlike(removed: str, accepted: str) -> tuple[str, str]:
     >>> _unlike("more than ten kilos", "less than ten kilos"), _unlike("in May", "in May or June")
     (('more', 'less'), ('in May', 'in May or June'))
     """
-    for start, end in words_of(removed):
-        other = instead("", accepted, removed, removed[start:end])
-        if other is not None:
-            rest_of_name = _NAME.match(removed, end) if other[:1].isupper() else None
-            return removed[start : rest_of_name.end() if rest_of_name else end], other
+    for difference in stated_differences("", [accepted], removed):
+        if difference.accepted:
+            return difference.text, difference.accepted
     first, second = removed.split(), accepted.split()
     same = [a.casefold() == b.casefold() for a, b in zip(first, second, strict=False)]
     start = same.index(False) if False in same else len(same)

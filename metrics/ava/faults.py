@@ -60,12 +60,12 @@ def _has_other_value(reference: str, answer: str) -> bool:
     accepted, answered = quantities(reference), quantities(answer)
 
     def lacks(numbers: Sequence[NumberInText], others: Sequence[NumberInText]) -> bool:
-        return any(all(_differ(number, other) for other in others) for number in numbers)
+        return any(all(surely_differ(number, other) for other in others) for number in numbers)
 
     return bool(accepted and answered) and lacks(accepted, answered) and lacks(answered, accepted)
 
 
-def _differ(first: NumberInText, second: NumberInText) -> bool:
+def surely_differ(first: NumberInText, second: NumberInText) -> bool:
     """Return whether two numbers surely differ: 2 GB may be 2,048 MB, and 100.000 may be 100,000."""
     if first.kind != second.kind or equal(first, second):
         return False

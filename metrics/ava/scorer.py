@@ -20,6 +20,7 @@ from ..core.scorer import (
     SWITCH,
     UNSURE_FROM,
     UNSURE_TO,
+    ExplainedRow,
     RowStatistics,
     Scorer,
     check_setting,
@@ -27,7 +28,7 @@ from ..core.scorer import (
 )
 from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration, read_measured
 from .differences import MOST_CHANGES, repairs
-from .explaining import explanations, reason_by_rule
+from .explaining import explanations, marks, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
@@ -42,7 +43,11 @@ class AvaScorer(Scorer):
     """
 
     name = "ava"
-    explainer = "verdict"
+    explains_answers = True
+    legend = (
+        "Blue counts for the answer, orange against it. A number is how much lower or higher the probability is "
+        "without the word, which says nothing of whether the word is true."
+    )
     title = "AVA"
     verdict = "ava_label"
     graded = "ava_score"
@@ -274,11 +279,27 @@ class AvaScorer(Scorer):
                 continue
             read = _taken(rows, numbers)
             ruled = [reason_by_rule(self.rules, *row) for row in zip(*read, strict=True)]
-            changes = 0 if loaded.configuration == LINEAR else MOST_CHANGES if loaded.configuration == PROMPT else 1
+            changes = {LINEAR: 0, PROMPT: MOST_CHANGES}.get(loaded.configuration, 1)
             explained = explanations(*read, probabilities, self.threshold, ruled, changes)
             for i, item in zip(numbers, explained, strict=True):
                 result[i] = item
         return {"explanation": result}
+
+    def explained(
+        self, columns: Mapping[str, list], corpus: Sequence[str] = ()
+    ) -> tuple[list[ExplainedRow], RowStatistics]:
+        """Return rows with marks, and which of several references decided; see `Scorer.explained`."""
+        rows, result = super().explained(columns)
+        explanations = result.details["explanation"]
+        for i, (row, explanation) in enumerate(zip(rows, explanations, strict=True)):
+            is_open = len(row.references) > 1 and not explanation["differences"]
+            decided = [("Compared with", row.references[explanation["reference"]])] * is_open
+            rows[i] = row._replace(marks=marks(row.prediction, explanation), evidence=decided)
+        if self.loaded.configuration != PROMPT and self.second is None:
+            attempted = [of for of, row in zip(explanations, rows, strict=True) if attempts(row.prediction)]
+            wrong = [of for of in attempted if of["probability"] < self.threshold and not of["differences"]]
+            result.counts["words_alone"] = sum("(checked by rule)" not in of["reason"] for of in wrong)
+        return rows, result
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of many corpora; accuracy given an attempt is 0 without one, as in SimpleQA's grading."""
@@ -297,6 +318,8 @@ class AvaScorer(Scorer):
             "unread": "short_answers: {} given, but only the linear judge reads them; this one "
             f"({configuration}) judged without them",
             "escalated": "{:,} rows of which the judge is unsure were read by the second one",
+            "words_alone": "{:,} of the reasons only name words; --set ava.checkpoint=large says more often what an "
+            "answer lacks, adds or contradicts",
             "left_to_first": "{:,} rows have the first judge's verdict: the time was over; the same command reads on",
         }
         languages, means = counts, {"reads": "small and base read English only, large German and Arabic too"}

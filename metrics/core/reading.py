@@ -101,6 +101,25 @@ def _latin(word: str) -> str:
     return "".join(_LIKE_LATIN.get(character, character) for character in word)
 
 
+def probability_text(value: float) -> str:
+    """Return a probability as text, never as 0 or 1.
+
+    >>> probability_text(0.9999), probability_text(0.123), probability_text(0.0)
+    ('above 0.99', '0.12', 'below 0.01')
+    """
+    return "above 0.99" if value > 0.99 else "below 0.01" if value < 0.01 else f"{value:.2f}"
+
+
+def probability_and_threshold(value: float, threshold: float) -> tuple[str, str]:
+    """Return a probability and a threshold as text, with enough digits to show which is higher.
+
+    >>> probability_and_threshold(0.5791, 0.58), probability_and_threshold(0.2, 0.58)
+    (('0.579', '0.580'), ('0.20', '0.58'))
+    """
+    digits = next((n for n in (2, 3, 4) if f"{value:.{n}f}" != f"{threshold:.{n}f}"), 2)
+    return probability_text(value) if digits == 2 else f"{value:.{digits}f}", f"{threshold:.{digits}f}"
+
+
 def the_first(texts: Sequence[str], most: int) -> str:
     """Return the first texts as one phrase with the number of the others; an only other one is shown.
 

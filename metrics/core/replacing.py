@@ -13,7 +13,7 @@ _BREAK = re.compile(r"[.!?]\s|\n")
 _NUMBER = re.compile(rf"(?i)(?<![$€£+-])[$€£+-]*+\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
 # Words that start sentences with a capital letter and are not names.
-_FIRST = COMMON | set(
+FIRST_WORDS = COMMON | set(
     "after all also another any because before both but each either every few here however i if its many may more "
     "most much neither no nor once only or other our please several should since so some such than then there "
     "therefore these those though thus to under unless until use we whether while yes yet".split()
@@ -72,7 +72,7 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
     >>> instead("", "1.500 people came.", "There were 1500.", "1500")
     """
     kind = next((kind for kind in (_NUMBER, _NAME) if kind.fullmatch(part)), None)
-    if kind is _NAME and part.lower() in _FIRST:
+    if kind is _NAME and part.lower() in FIRST_WORDS:
         return None
     if kind is None or any(re.search(rf"(?i)(?<!\w){re.escape(part)}(?!\w)", text) for text in (question, reference)):
         return None
@@ -81,7 +81,7 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
     asked_and_answered = f"{question} {answer}".lower()
     candidates = [text for text in kind.findall(reference) if text.lower() not in asked_and_answered]
     if kind is _NAME:  # without words that only have a capital letter because they start a sentence
-        names = (dropwhile(lambda word: word.lower() in _FIRST, name.split()) for name in candidates)
+        names = (dropwhile(lambda word: word.lower() in FIRST_WORDS, name.split()) for name in candidates)
         candidates = list(filter(None, map(" ".join, names)))
     candidates = [text for text in candidates if kind is _NUMBER or not _NUMBER.fullmatch(text)]
     alike = [text for text in candidates if len(text) == len(part)] if kind is _NUMBER else []

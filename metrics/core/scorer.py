@@ -243,6 +243,20 @@ def check_names(names: Iterable[str], problem: str, known: Sequence[str]) -> Non
             raise TypeError(unknown_name_message(name, problem, known))
 
 
+Mark = tuple[int, int, str, str]  # start and end in a text, its kind (a name of viewer.css), what is shown behind it
+
+
+class ExplainedRow(NamedTuple):
+    """A row as `explain` shows it. Marks are places in the texts as they are here."""
+
+    prediction: str
+    references: Sequence[str]
+    reason: str
+    marks: Sequence[Mark] = ()  # of the prediction
+    reference_marks: Sequence[Sequence[Mark]] = ()  # of every reference
+    evidence: Sequence[tuple[str, str]] = ()  # a label and a text each, such as a sentence and what a passage says
+
+
 class RowStatistics(NamedTuple):
     """Statistics of rows by one metric, with counts for warnings and details for explanations."""
 
@@ -301,7 +315,8 @@ class Scorer:
     thresholds: Mapping[str, float] = {}  # score of a row -> value from which the metric calls the answer correct
     device: str | None = None  # kind of device that a model runs on; None for a metric without a model
     passes = 1  # how often its models read a text, for showing progress
-    explainer = ""  # module of the verb explain that shows how one answer was scored
+    explains_answers = False  # whether `explain` explains one answer, without a file
+    legend = ""  # what the marks of an `ExplainedRow` mean
     recalls = False  # whether `recalled` returns the statistics of a row from its scores
     chosen_settings: Mapping[str, object] = {}  # those that were chosen, not the default ones
     facts: Mapping[str, str] = {}  # everything else that the scores depend on, in the order of the signature
@@ -455,6 +470,21 @@ class Scorer:
         scores = {name: column.tolist() for name, column in self.row_scores(statistics).items()}
         tables, rows = (scores, details), range(len(statistics))
         return [self.reason(*({name: column[i] for name, column in table.items()} for table in tables)) for i in rows]
+
+    def explained(
+        self, columns: Mapping[str, list], corpus: Sequence[str] = ()
+    ) -> tuple[list[ExplainedRow], RowStatistics]:
+        """Return rows as `explain` shows them, with their statistics.
+
+        Args:
+            columns: see `checked`.
+            corpus: texts in which words are counted, for metrics that show how rare words are.
+        """
+        result = self.statistics(columns, explain=True)
+        reasons = self.reasons(result.values, result.details)
+        predictions = ["\n".join(row) if self.takes_sets else row for row in columns["predictions"]]
+        references = columns.get("references") or [[]] * len(predictions)
+        return [ExplainedRow(*row) for row in zip(predictions, references, reasons, strict=True)], result
 
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the counts of `RowStatistics` that follow from texts and statistics, such as languages."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.answers import extract_answer
 from ..core.causal_judge import claim_prompt
 from ..core.judge_model import JudgeReader
-from ..core.reading import readable
+from ..core.reading import one_line, probability_and_threshold, readable
 from ..core.replacing import instead, parts
 from .passages import Passage, content_keys, nearest_sentences, passage_numbers, plain, texts_to_read
 from .sentences import Sentence, sentences_of
@@ -229,6 +229,33 @@ def verdict_name(verdict: Verdict, threshold: float) -> str:
     if verdict.elsewhere:
         return WRONG_CITATION
     return "contradicted" if verdict.change else "unsupported"
+
+
+def evidence(sentence: Mapping, contexts: Sequence[str], threshold: float) -> list[tuple[str, str]]:
+    """Return the labels and texts that show a sentence that states something, and what passages say of it.
+
+    Args:
+        sentence: of an explanation, see `explained`.
+        contexts: the passages that it was read beside.
+        threshold: probability from which it is supported.
+    """
+    kind, index, says = sentence["verdict"], sentence["passage"], sentence["instead"]
+    probability, _ = probability_and_threshold(sentence["probability"], threshold)
+    judged = kind.capitalize(), f"{one_line(sentence['text'])} (probability {probability})"
+    no_word = "none shares a content word with the sentence"
+    if index is None:
+        return [judged, ("  passages", no_word)]
+    numbers = passage_numbers(contexts)
+    cited = [numbers[number] for number in sentence["citations"] if number in numbers]
+    name, text = f"  passage {index + 1}", readable(contexts[index][slice(*(sentence["span"] or sentence["nearest"]))])
+    if kind == "unsupported":
+        role = "cited" if index in cited else "uncited" if cited else "nearest"
+        return [judged, *[("  cited passages", no_word)] * (role == "uncited"), (f"{name}, {role}", text)]
+    if kind == WRONG_CITATION:
+        return [judged, (name, f"says it, not {', '.join(f'[{n}]' for n in sentence['citations'])}: {text}")]
+    if says:
+        text = f"says it {says}: {text}" if says.startswith("without") else f'says "{says.strip(chr(34))}": {text}'
+    return [judged, (name, text)]
 
 
 def reason(sentences: Sequence[dict]) -> str:

@@ -2,15 +2,15 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
 
 from ..core.inference import check_fork
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, RowStatistics, Scorer, whole
-from .judging import WORDS, Grounder, answer_of, explained
+from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, ExplainedRow, RowStatistics, Scorer, whole
+from .judging import WORDS, Grounder, answer_of, evidence, explained
 from .loading import load_judge
 
 READING_VERSION = 3  # what the judge reads; 3: every sentence once, all passages in one prompt
@@ -30,7 +30,12 @@ class GroundingScorer(Scorer):
     """
 
     name = "grounding"
-    explainer = "unsupported"
+    explains_answers = True
+    legend = (
+        "A sentence is contradicted if a passage supports it with another number, name, word or negation; its "
+        "citation is wrong if only a passage that it does not cite supports it. The nearest passage of an unsupported "
+        "sentence is no evidence. Sentences that state nothing are left out."
+    )
     title = "Grounding"
     main = "grounding"
     measures = "flagged: a sentence is judged unsupported by the passages that it cites, or by all if it cites none"
@@ -101,6 +106,26 @@ class GroundingScorer(Scorer):
             texts = zip(predictions, rows, strict=True)
             details["explanation"] = [explained(*row, self.threshold) for row in texts]
         return RowStatistics.of(statistics, self.counts(columns, statistics), details)
+
+    def explained(
+        self, columns: Mapping[str, list], corpus: Sequence[str] = ()
+    ) -> tuple[list[ExplainedRow], RowStatistics]:
+        """Return rows with the verdict on every sentence and what passages say of it; see `Scorer.explained`."""
+        rows, result = super().explained(columns)
+        explanations = result.details["explanation"]
+        for i, (row, explanation) in enumerate(zip(rows, explanations, strict=True)):
+            stating = [each for each in explanation["sentences"] if each["verdict"] != "states nothing"]
+            supported = [each for each in stating if each["verdict"] == "supported"]
+            rows[i] = row._replace(
+                prediction=explanation["answer"],
+                reason=f"{len(supported)} of {len(stating)} sentences judged supported" if stating else row.reason,
+                marks=[
+                    (each["start"], each["end"], "for" if each in supported else "against", each["verdict"])
+                    for each in stating
+                ],
+                evidence=[line for each in stating for line in evidence(each, columns["contexts"][i], self.threshold)],
+            )
+        return rows, result
 
     def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str, str, str]]:
         """Return of every answer (count, sentence, passage, evidence) about its least supported sentence.

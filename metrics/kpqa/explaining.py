@@ -1,61 +1,16 @@
-"""Explains the scores of one answer, piece by piece: weights, matches and the reference that gave each score.
-
-The numbers are those of the module.
-"""
+"""Marks the word pieces of an answer and its references: keyphrase weights, and what the scores count as matches."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from ..core.reading import readable
-from ..core.scorer import VERSION, checked_column
-from .encoding import Encoder, word_pieces
-from .scoring import (
-    METRICS,
-    PAIR_STATISTICS,
-    clipped_matches,
-    inverse_document_frequencies,
-    pair_statistics,
-    row_scores,
-)
+from ..core.scorer import Mark
+from .encoding import word_pieces
+from .scoring import Tokens, clipped_matches, inverse_document_frequencies
 
-
-class Segment(NamedTuple):
-    """Some characters of a text; all segments of a text put together are the text."""
-
-    text: str
-    weights: tuple[float, ...] = ()  # keyphrase weights of the word pieces there, mostly one; none between pieces
-    shared: bool = False  # the other text has this piece too: what BLEU-1 counts
-    in_order: bool = False  # it belongs to the heaviest common subsequence: what ROUGE-L counts
-
-
-class Score(NamedTuple):
-    """A score, its precision and recall if it has them, and the number of the reference that gave it, from 0."""
-
-    value: float
-    precision: float | None
-    recall: float | None
-    reference: int
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """How KPQA computes its scores for one answer.
-
-    Pairs are, per reference, the segments of the prediction, held against it, and the segments of the reference.
-    `rarity` is like these, with the inverse document frequency of every piece over the largest of its text in place of
-    its weight (Table 5 of the paper); None without texts to count in. Scores are bleu1_kpqa, rougeL_kpqa,
-    bertscore_kpqa and the unweighted ones; `cut_texts` is the number of texts whose end the model could not read.
-    """
-
-    question: str
-    pairs: list[tuple[list[Segment], list[Segment]]]
-    scores: dict[str, Score]
-    cut_texts: int
-    signature: str
-    rarity: list[tuple[list[Segment], list[Segment]]] | None = None
+STEPS = (0.05, 0.2, 0.4, 0.6, 0.8)  # weights from which a mark is one kind further, "weight1" to "weight5"
+SHARED, IN_ORDER = "B", "L"  # behind the weight of a piece that BLEU-1 and ROUGE-L count
 
 
 def in_heaviest_subsequence(ids: Sequence[int], weights: Sequence[float], others: Sequence[int]):
@@ -79,76 +34,40 @@ def in_heaviest_subsequence(ids: Sequence[int], weights: Sequence[float], others
     return chosen
 
 
-def segments(text: str, offsets: Sequence, weights: Sequence, shared: Sequence, in_order: Sequence) -> list[Segment]:
-    """Return a text cut into its word pieces and what is between them.
+def marks(offsets: Sequence, tokens: Tokens, other: Tokens) -> list[Mark]:
+    """Return the marks of the word pieces of a text at (tokens, 2) offsets, compared with those of another text.
 
-    Offsets are (tokens, 2) characters. Pieces that share characters (bytes of one emoji) become one segment.
-
-    >>> [segment.text for segment in segments("a pun", [(0, 1), (2, 3), (3, 5)], [0.1, 0.9, 0.8], [0] * 3, [0] * 3)]
-    ['a', ' ', 'p', 'un']
+    Pieces of little weight have none. Pieces that share characters, such as the bytes of one emoji, have one mark, of
+    the heaviest.
     """
-    result: list[Segment] = []
-    end = 0
-    for (start, stop), weight, *marks in zip(offsets, weights, shared, in_order, strict=True):
-        if result and (start < end or stop <= end) and result[-1].weights:
-            last = result.pop()
-            text_of_both = last.text + text[end : max(end, stop)]
-            both = (bool(a or b) for a, b in zip(last[2:], marks, strict=True))
-            result.append(Segment(text_of_both, (*last.weights, float(weight)), *both))
-        else:
-            if start > end:
-                result.append(Segment(text[end:start]))
-            result.append(Segment(text[start:stop], (float(weight),), *map(bool, marks)))
-        end = max(end, stop)
-    return [*result, Segment(text[end:])] if end < len(text) else result
+    ids, others = tokens.keyphrase_ids(), other.keyphrase_ids()
+    weights = tokens.weights if np.any(tokens.weights) else np.ones(len(ids))  # as the scores do
+    shared = clipped_matches(ids[None], weights[None], others[None])[0]
+    in_order = in_heaviest_subsequence(ids, weights, others)
+    places: list[list] = []
+    for (start, end), *values in zip(offsets, tokens.weights.tolist(), shared, in_order, strict=True):
+        if places and start < places[-1][1]:
+            last = places[-1]
+            places[-1] = [last[0], max(last[1], end), *map(max, last[2:], values)]
+        elif start < end:
+            places.append([int(start), int(end), *values])
+    return [
+        (start, end, f"weight{step}", f"{weight:.2f} {SHARED * bool(is_shared)}{IN_ORDER * bool(is_in_order)}".strip())
+        for start, end, weight, is_shared, is_in_order in places
+        if (step := sum(weight >= least for least in STEPS))
+    ]
 
 
-def explanation(
-    question: str,
-    prediction: str,
-    references: Sequence[str],
-    models,
-    beta: float = 1.0,
-    corpus: Sequence[str] | None = None,
-) -> Explanation:
-    """Return how KPQA computes its scores for one answer, exactly those of the module with the same settings.
+def rarities(tokenizer, corpus: Sequence[str], text: str) -> str:
+    """Return the word pieces of a text with their inverse document frequency, 1 for the rarest: "seven (1.00)".
 
-    `models` is what `kpqa.loading.load_models` returns; word pieces are counted in the `corpus` for their rarity.
+    See Table 5 of the paper.
     """
-    (question,), (prediction,) = (
-        checked_column(name, [text], "text") for name, text in (("question", question), ("prediction", prediction))
+    frequencies = inverse_document_frequencies(
+        [np.unique(pieces) for pieces in word_pieces(tokenizer, list(map(readable, corpus)))]
     )
-    (references,) = checked_column("references", [list(references)], "either", needed=True)
-    question, *texts = map(readable, (question, prediction, *references))
-    encoder = Encoder(models)
-    tokens, offsets = encoder.tokens([(question, text) for text in texts])
-    statistics = pair_statistics([tokens[0]] * len(references), tokens[1:])
-    values, winners = row_scores(statistics, np.zeros(len(references), dtype=int), beta)
-    scores = {}
-    for metric in METRICS:
-        best = int(winners[metric][0])
-        parts, names = (f"{metric}_precision", f"{metric}_recall"), PAIR_STATISTICS
-        parts = (float(statistics[best, names.index(part)]) if part in names else None for part in parts)
-        scores[metric] = Score(float(values[metric][0]), *parts, best)
-
-    def side(here: int, there: int) -> list[Segment]:
-        ids, weights, others = tokens[here].keyphrase_ids(), tokens[here].weights, tokens[there].keyphrase_ids()
-        used = weights if np.any(weights) else np.ones(len(ids))  # as the scores do
-        clipped_match = clipped_matches(ids[None], used[None], others[None])[0]
-        return segments(texts[here], offsets[here], weights, clipped_match, in_heaviest_subsequence(ids, used, others))
-
-    pairs = [(side(0, i), side(i, 0)) for i in range(1, len(texts))]
-    signature = f"kpqa|{models.signature}|beta:{beta:g}|unknown:surface|version:{VERSION}"
-    rarity = None
-    if corpus:
-        documents = [np.unique(pieces) for pieces in word_pieces(models.tokenizer, list(map(readable, corpus)))]
-        frequencies = inverse_document_frequencies(documents)
-
-        def rare(number: int) -> list[Segment]:
-            rarities = np.array([frequencies.get(int(token), frequencies[-1]) for token in tokens[number].ids])
-            rarities = rarities / max(rarities.max(initial=0.0), 1e-9)
-            none = np.zeros(len(rarities), dtype=bool)
-            return segments(texts[number], offsets[number], rarities, none, none)
-
-        rarity = [(rare(0), rare(i)) for i in range(1, len(texts))]
-    return Explanation(question, pairs, scores, len(encoder.cut), signature, rarity)
+    (pieces,) = word_pieces(tokenizer, [text])
+    values = np.array([frequencies.get(int(piece), frequencies[-1]) for piece in pieces])
+    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+    shares = values / max(values.max(initial=0.0), 1e-9)
+    return " ".join(f"{text[start:end]} ({share:.2f})" for (start, end), share in zip(offsets, shares, strict=True))

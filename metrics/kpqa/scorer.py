@@ -11,14 +11,24 @@ import numpy as np
 
 from ..core.inference import check_fork
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import AT_LEAST_1, SWITCH, RowStatistics, Scorer, checked_column, is_number, one_of
+from ..core.scorer import AT_LEAST_1, SWITCH, ExplainedRow, RowStatistics, Scorer, checked_column, is_number, one_of
 from .encoding import Encoder, word_pieces
+from .explaining import STEPS, marks, rarities
 from .loading import load_models
-from .scoring import METRICS, RESULTS, ROUGE_WEIGHTS, inverse_document_frequencies, pair_statistics, row_scores
+from .scoring import (
+    METRICS,
+    RESULTS,
+    ROUGE_WEIGHTS,
+    Tokens,
+    inverse_document_frequencies,
+    pair_statistics,
+    row_scores,
+)
 
 _CHUNK = 1024  # rows whose token vectors are in memory at once,
 _CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors
 NAMED = 2  # words that a reason names at most
+TITLES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 HEAVY = 0.3  # weight from which a word counts as a keyphrase
 
 
@@ -26,7 +36,13 @@ class KpqaScorer(Scorer):
     """KPQA of Lee et al. (2021): the statistics of a row are its scores."""
 
     name = "kpqa"
-    explainer = "heat_map"
+    explains_answers = True
+    legend = (
+        "A number is the keyphrase weight of the word piece before it, from 0 to 1: how much it answers the question; "
+        f"below {STEPS[0]} it is left out. B: in the other text too, BLEU-1 counts it in the prediction. L: in the "
+        "heaviest common subsequence, ROUGE-L counts it. The answer is compared with the reference that gave "
+        "ROUGE-L-KPQA."
+    )
     title = "KPQA"
     main = "rougeL_kpqa"
     measures = (
@@ -151,11 +167,7 @@ class KpqaScorer(Scorer):
         asked = [*questions, *(question for i, question in enumerate(questions) for _ in references[i])]
         texts = [*predictions, *(text for row in references for text in row)]
         encoder = Encoder(self.models, self.batch_tokens)
-        tokens, offsets = encoder.tokens(list(zip(asked, texts, strict=True)))
-        if not self.negation:
-            tokens = [token._replace(denied=None) for token in tokens]
-        if not self.values:
-            tokens = [token._replace(values=None) for token in tokens]
+        tokens, offsets = self._tokens(encoder, list(zip(asked, texts, strict=True)))
         numbers = np.repeat(np.arange(rows), [len(row) for row in references])
         candidates = [tokens[n] for n in numbers]
         pairs = pair_statistics(candidates, tokens[rows:], self.rouge_weights, self._frequencies, self.clipped)
@@ -176,6 +188,47 @@ class KpqaScorer(Scorer):
         for row, pair in zip([*range(rows), *numbers.tolist()], zip(asked, texts, strict=True), strict=True):
             counts_by_row[row]["truncated"] += pair in encoder.cut
         return RowStatistics(statistics, sum(counts_by_row, self.counts(columns, statistics)), details, counts_by_row)
+
+    def _tokens(self, encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> tuple[list[Tokens], list[np.ndarray]]:
+        """Return what `Encoder.tokens` returns, without the rules that are switched off."""
+        tokens, offsets = encoder.tokens(pairs)
+        if not self.negation:
+            tokens = [token._replace(denied=None) for token in tokens]
+        if not self.values:
+            tokens = [token._replace(values=None) for token in tokens]
+        return tokens, offsets
+
+    def explained(
+        self, columns: Mapping[str, list], corpus: Sequence[str] = ()
+    ) -> tuple[list[ExplainedRow], RowStatistics]:
+        """Return rows with weights, matches and scores, with a corpus also how rare words are; see the base class."""
+        rows, result = super().explained(columns)
+        scores, encoder = self.row_scores(result.values), Encoder(self.models, self.batch_tokens)
+        for i, (question, row) in enumerate(zip(columns["questions"], rows, strict=True)):
+            texts = [readable(row.prediction), *(readable(text) or text for text in row.references)]
+            tokens, offsets = self._tokens(encoder, [(readable(question), text) for text in texts])
+            best = result.details["rougeL_kpqa_reference"][i]
+            evidence = []
+            for name, title in TITLES.items():
+                weighted = f"{name}_kpqa"
+                text = f"{scores[weighted][i]:.3f}, without weights {scores[name][i]:.3f}"
+                if f"{weighted}_recall" in scores:
+                    shares = (f"{part} {scores[f'{weighted}_{part}'][i]:.3f}" for part in ("precision", "recall"))
+                    text += f" ({', '.join(shares)} with weights)"
+                if len(row.references) > 1:
+                    text += f"; reference {result.details[f'{weighted}_reference'][i] + 1}"
+                evidence.append((f"{title}-KPQA", text))
+            for number, text in enumerate(texts if corpus else ()):
+                label = f"reference {number}".removesuffix(" 1" * (len(texts) == 2)) if number else "answer"
+                evidence.append((f"IDF, {label}", rarities(self.models.tokenizer, corpus, text)))
+            rows[i] = row._replace(
+                prediction=texts[0],
+                references=texts[1:],
+                marks=marks(offsets[0], tokens[0], tokens[1 + best]),
+                reference_marks=[marks(*of, tokens[0]) for of in zip(offsets[1:], tokens[1:], strict=True)],
+                evidence=evidence,
+            )
+        return rows, result
 
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return how many rows there are, and are in other languages; see `Scorer.counts`."""

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from textwrap import wrap
 
-from ..core.reading import COMMON, one_line
+from ..core.reading import COMMON, one_line, probability_and_threshold
 from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from ..scale import scoring
-from .table import number, probability_and_threshold, visible
+from .table import number, visible
 
 LABELS = 10  # columns of the names of lines
 LEAST_ROOM = 20  # characters of a text, however narrow the terminal is

@@ -46,6 +46,7 @@ class Report:
     headline: str = ""  # what was scored, for the top of the page
     findings: Sequence[str] = ()  # what the numbers show, one sentence each
     open_tables: int | None = None  # tables that the page shows; the others open by a click on their titles. None: all
+    legend: str = ""  # what marks of answers in the row viewer mean
     next_steps: Sequence[str] = ()  # what a reader can do with the result, one sentence each, for the page
 
     def tables(self) -> list[Table]:
@@ -124,7 +125,7 @@ class Report:
         answers = self.answers_of_page()
         sections += [("answers", "All answers")] * bool(answers)
         sections.append(("facts", "What the numbers rest on"))
-        rows = viewer(answers) if answers else ""
+        rows = viewer(answers, legend=self.legend) if answers else ""
         body = render("report.html", **texts, places=sections, tables=tables, rows=rows, facts=facts)
         styles = [*self.styles, *["viewer.css"] * bool(answers)]
         return page(self.title, body, *map(render, styles), script=viewer_script() if answers else None)

@@ -71,25 +71,6 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value is not None and value < 0.001 else number(value)
 
 
-def probability(value: float) -> str:
-    """Return a probability as text, never as 0 or 1.
-
-    >>> probability(0.9999), probability(0.123), probability(0.0)
-    ('above 0.99', '0.12', 'below 0.01')
-    """
-    return "above 0.99" if value > 0.99 else "below 0.01" if value < 0.01 else f"{value:.2f}"
-
-
-def probability_and_threshold(value: float, threshold: float) -> tuple[str, str]:
-    """Return a probability and a threshold as text, with enough digits to show which is higher.
-
-    >>> probability_and_threshold(0.5791, 0.58), probability_and_threshold(0.2, 0.58)
-    (('0.579', '0.580'), ('0.20', '0.58'))
-    """
-    digits = next((n for n in (2, 3, 4) if f"{value:.{n}f}" != f"{threshold:.{n}f}"), 2)
-    return probability(value) if digits == 2 else f"{value:.{digits}f}", f"{threshold:.{digits}f}"
-
-
 def estimate(numbers: Mapping | None, digits: int = 3, limit_digits: int | None = None, name: str = "value") -> str:
     """Return an estimate with its interval as text; `name` is the key of the estimate beside "low" and "high".
 

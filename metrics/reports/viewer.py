@@ -46,7 +46,9 @@ class ViewedAnswer:
     topic: str = ""
     passages: Sequence[str] = ()  # that the answer was written from
     scores: Mapping[str, float] = field(default_factory=dict)
-    marks: Sequence[tuple[int, int, str, str]] = ()  # of the answer: start, end, "for" or "against", what it shows
+    marks: Sequence[tuple[int, int, str, str]] = ()  # of the answer: start, end, kind in viewer.css, text behind it
+    reference_marks: Sequence[Sequence[tuple[int, int, str, str]]] = ()  # the same of every accepted answer
+    evidence: Sequence[tuple[str, str]] = ()  # a label and a text each
     drawn: tuple[int, float, int | None] | None = None  # place in the order of labelling, probability, planned labels
 
     @property
@@ -117,6 +119,8 @@ def _row(answer: ViewedAnswer, number: int) -> dict[str, Any]:
         "topic": answer.topic or None,
         "scores": rounded or None,
         "marks": answer.marks or None,
+        "referenceMarks": answer.reference_marks or None,
+        "evidence": answer.evidence or None,
         "drawn": answer.drawn,
     }
     return {name: cell for name, cell in row.items() if cell is not None}
@@ -168,11 +172,14 @@ def rows_of_page(answers: Sequence[ViewedAnswer], most_rows: int = MOST_ROWS, mo
     return f"[{', '.join(texts[number] for number in kept)}]", count, which
 
 
-def viewer(answers: Sequence[ViewedAnswer], serves: bool = False, rater: str = "", command: str = ""):
+def viewer(
+    answers: Sequence[ViewedAnswer], serves: bool = False, rater: str = "", command: str = "", legend: str = ""
+):
     """Return the viewer of answers as HTML (`markupsafe.Markup`) for a page with `viewer_script` and viewer.css.
 
-    `serves`: the page comes from `genqa-metrics view`, which saves labels and estimates the accuracy; otherwise labels
-    are downloaded. `command` is what estimates the accuracy from such a file.
+    A single answer is shown open, without what finds others. `legend` says what marks of answers mean. `serves`: the
+    page comes from `genqa-metrics view`, which saves labels and estimates the accuracy; otherwise labels are
+    downloaded. `command` is what estimates the accuracy from such a file.
     """
     from markupsafe import Markup
 
@@ -180,9 +187,10 @@ def viewer(answers: Sequence[ViewedAnswer], serves: bool = False, rater: str = "
     from ..core.scorer import UNSURE_FROM, UNSURE_TO
 
     options = {"serves": serves, "rater": rater, "command": command, "unsure": [UNSURE_FROM, UNSURE_TO]}
+    options |= {"legend": legend, "single": len(answers) == 1 and not serves}
     options["columns"] = {"probability": SAMPLING_PROBABILITY, "planned": PLANNED_LABELS}
     text = json.dumps(options).translate(_IN_SCRIPT)[:-1] + f', "questions": {questions}}}'
-    return render("viewer.html", data=Markup(text), which=which, count=count)
+    return render("viewer.html", data=Markup(text), which=which, count=count, single=options["single"])
 
 
 @cache

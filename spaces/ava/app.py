@@ -8,10 +8,10 @@ import gradio as gr
 from common import checks, events, html, server, uploads
 from common.demo import Demo, Result, metric_code, plain_outputs
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, LARGE_MODEL
+from genqa_metrics.core.reading import probability_and_threshold
 from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.reports.table import probability_and_threshold
-from genqa_metrics.verbs.explain.verdict import verdict, verdict_html
+from genqa_metrics.verbs.explain.report import Explainer
 from markupsafe import Markup
 
 MAX_EXPLAINED = 1_500  # characters of an answer that is explained; each of its words takes a pass of the model
@@ -54,9 +54,10 @@ def show(question: str, answer: str, references: list[str], judge: str) -> Resul
     by_reference = scorer.statistics(alone)[0][:, 1].tolist()
     columns = {"questions": [question], "predictions": [answer], "references": [references]}
     if len(answer) <= MAX_EXPLAINED:
-        explained = verdict(question, answer, references, settings(judge))
-        probability, reason, warnings = explained.probability, explained.reason, explained.warnings
-        report = html.frame("Why the judge says so", verdict_html(explained, verdicts=False))  # with the reason
+        explainer = Explainer(scorer)
+        explained = explainer.explained(question, answer, references)
+        probability, reason, warnings = explained.probability, explained.reason, explainer.warnings
+        report = html.frame("Why the judge says so", explainer.page([explained]))  # with the reason
     else:
         statistics, counts, *_ = scorer.statistics(columns)
         probability, reason, report = float(statistics[0, 1]), TOO_LONG, ""

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
@@ -9,9 +10,10 @@ from common import checks, html, server
 from common.demo import Demo, Result, metric_code
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
 from genqa_metrics.grounding.loading import DEFAULT
+from genqa_metrics.registry import make_scorer
 from genqa_metrics.reports.report import as_sentence
 from genqa_metrics.reports.table import number
-from genqa_metrics.verbs.explain import unsupported
+from genqa_metrics.verbs.explain.report import Explainer
 
 CHECKPOINT = os.environ.get("GENQA_CHECKPOINT", DEFAULT)
 
@@ -26,16 +28,17 @@ def settings() -> dict[str, str]:
 
 def show(question: str, answer: str, passages: list[str]) -> Result:
     """Return what the page shows for one answer."""
-    judged = unsupported.one_answer(question, answer, passages, settings())
-    (judged_answer,) = judged.answers
-    sentences = [unsupported.headline(judged)]
-    if judged_answer.sentences:
-        headline = f"**{unsupported.supported(judged_answer)}**: the score is **{number(judged_answer.score, 2)}**."
-        sentences = [headline, as_sentence(judged.error_rate), *(f"Note: {text}." for text in judged.warnings)]
-    report = html.frame("Sentences with their evidence", unsupported.unsupported_html(judged, findings=False))
+    scorer = make_scorer("grounding", settings())
+    explainer = Explainer(scorer)
+    judged = explainer.explained(question, answer, passages)
+    score, sentences = judged.scores["grounding"], [judged.reason]
+    if judged.evidence:
+        headline = f"**{judged.reason}**: the score is **{number(score, 2)}**."
+        sentences = [headline, as_sentence(scorer.error_rate), *(f"Note: {text}." for text in explainer.warnings)]
+    report = html.frame("Sentences with their evidence", explainer.page([replace(judged, reason="")]))
     columns = ({"questions": [question]} if question else {}) | {"predictions": [answer], "contexts": [passages]}
     code = metric_code("grounding", CHECKPOINT, DEFAULT, **columns, explain=True)
-    scores = {"grounding": judged_answer.score, "sentences": [each._asdict() for each in judged_answer.sentences]}
+    scores = {"grounding": score, "evidence": [list(pair) for pair in judged.evidence]}
     return Result(scores, sentences, [report], code)
 
 

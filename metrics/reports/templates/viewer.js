@@ -74,6 +74,19 @@ function connectViewer(root) {
     return el('span', {}, node);
   };
 
+  /* Words of an element that a set of words lacks. Numbers stay whole: 1,299 is not 1,299.50. */
+  const WORD = /[\p{L}\p{N}]+(?:[.,'’:/-][\p{L}\p{N}]+)*/gu;
+  const words = text => (text.match(WORD) ?? []).map(found => found.toLowerCase());
+  const nearest = (text, others) => others.map(other => new Set(words(other))).reduce((best, set) => {
+    const shared = of => words(text).filter(found => of.has(found)).join('').length;
+    return !best || shared(set) > shared(best) ? set : best;
+  }, null) ?? new Set();
+  let against = 'accepted';  // or a system: what the words of an answer are compared with
+  if (data.single) {
+    root.querySelector('.browsing').replaceWith(detail(rows[0], false));
+    return;
+  }
+
   const isPart = document.documentElement.classList.contains('embedded');  // of a page with other results
   if (document.documentElement.classList.contains('rows-first')) {
     const main = root.closest('main'), others = [...main.childNodes].filter(node => !node.contains(root) && node !== root);
@@ -96,13 +109,6 @@ function connectViewer(root) {
   });
   table.search.fixed('filters', (text, row) => fits(row));
 
-  /* Words of an element that a set of words lacks. Numbers stay whole: 1,299 is not 1,299.50. */
-  const WORD = /[\p{L}\p{N}]+(?:[.,'’:/-][\p{L}\p{N}]+)*/gu;
-  const words = text => (text.match(WORD) ?? []).map(found => found.toLowerCase());
-  const nearest = (text, others) => others.map(other => new Set(words(other))).reduce((best, set) => {
-    const shared = of => words(text).filter(found => of.has(found)).join('').length;
-    return !best || shared(set) > shared(best) ? set : best;
-  }, null) ?? new Set();
   function mark(node, known) {
     const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT), texts = [];
     while (walker.nextNode()) texts.push(walker.currentNode);
@@ -125,18 +131,20 @@ function connectViewer(root) {
       node.classList.add('rendered');
       node.innerHTML = html;  // made and cleaned when the page was made
     } else if (marks) {
+      const letters = [...text], part = (from, to) => seen(letters.slice(from, to).join(''));  // not halves of an emoji
       let end = 0;
-      for (const [from, to, kind, said] of marks) {
-        node.append(seen(text.slice(end, from)), el('mark', { className: kind, title: said }, seen(text.slice(from, to))));
+      for (const [from, to, kind, behind] of marks) {
+        const marked = el('mark', { className: kind }, part(from, to));
+        if (behind) marked.dataset.behind = behind;
+        node.append(part(end, from), marked);
         end = to;
       }
-      node.append(seen(text.slice(end)));
+      node.append(part(end));
     } else node.append(text.trim() ? seen(text) : '(empty)');
     return known && text.trim() ? mark(node, known) : node;
   }
 
   /* What an opened row shows. `blind` hides system, verdict and the other systems' answers. */
-  let against = 'accepted';  // or a system: what the words of an answer are compared with
   function detail(row, blind) {
     const accepted = row.asked.references.map(text => pair(text)[0]);
     const others = blind ? [] : row.asked.rows.filter(other => other !== row);
@@ -144,25 +152,28 @@ function connectViewer(root) {
     const known = compared ? new Set(words(compared.text)) : accepted.length ? nearest(row.text, accepted) : null;
     const mine = new Set(words(row.text)), closest = accepted.length ? [...known].join() : '';
     const isClosest = text => [...new Set(words(text))].join() === closest;
-    const said = (title, ...inside) => el('div', {}, el('h3', {}, ...title), ...inside);
-    const name = of => [blind ? 'Answer' : seen(of.system), ...blind ? [] : [' ', verdict(of.label ?? of.verdict,
+    const said = (title, ...inside) => el('div', {}, el(data.single ? 'h2' : 'h3', {}, ...title), ...inside);
+    const name = of => [blind ? 'Answer' : seen(of.system) || 'Answer', ...blind ? [] : [' ', verdict(of.label ?? of.verdict,
       of.label == null ? 'judged ' : ''), of.label != null && of.verdict != null && agrees(of).endsWith('disagree')
       ? el('span', { className: 'unsure' }, ` judge: ${word(of.verdict)}`) : '', tag(of)]];
     const facts = [row.probability == null ? '' : `probability ${shownProbability(row.probability)}`, row.id ?? '', row.topic ?? '',
-      ...Object.entries(row.scores ?? {}).map(([score, value]) => `${score} ${value.toFixed(3)}`)].filter(Boolean).join(' · ');
+      ...Object.entries(row.evidence ? {} : row.scores ?? {}).map(([score, value]) => `${score} ${value.toFixed(3)}`)].filter(Boolean).join(' · ');
     return el('div', { className: 'detail' },
-      said(['Question'], el('div', { className: 'asked' }, body(row.asked.question))),
+      pair(row.asked.question)[0] ? el('div', { className: 'asked' }, said(['Question'], body(row.asked.question))) : '',
+      row.reason && !blind ? el('p', { className: 'reason' }, seen(row.reason)) : '',
       el('div', { className: 'pair' },
         accepted.length ? said(['Accepted'], ...row.asked.references.map((text, place) =>
-          body(text, !compared && isClosest(accepted[place]) ? mine : null))) : '',
+          body(text, !compared && isClosest(accepted[place]) && !row.referenceMarks ? mine : null, row.referenceMarks?.[place]))) : '',
         said(name(row), body(row.answer, row.marks ? null : known, row.marks))),
-      ...blind ? [] : [row.reason ? el('p', { className: 'reason' }, seen(row.reason)) : '',
-        facts ? el('p', { className: 'facts' }, seen(facts)) : '',
+      ...blind ? [] : [facts ? el('p', { className: 'facts' }, seen(facts)) : '',
+        row.evidence ? el('dl', {}, ...row.evidence.flatMap(([label, text]) =>
+          [el('dt', {}, seen(label)), el('dd', { dir: 'auto' }, seen(text))])) : '',
         others.length ? el('div', { className: 'pair' }, ...others.map(other =>
           said(name(other), body(other.answer, other === compared ? mine : accepted.length ? nearest(other.text, accepted) : null)))) : ''],
       row.asked.passages.length ? el('details', {}, el('summary', {}, `${row.asked.passages.length} passages`),
         ...row.asked.passages.map(text => el('p', { className: 'text', dir: 'auto' }, seen(text)))) : '',
-      el('p', { className: 'hint' }, 'Underlined: words that the text beside it does not have. They can be right or wrong.'));
+      row.marks ? el('p', { className: 'hint' }, data.legend)
+        : el('p', { className: 'hint' }, 'Underlined: words that the text beside it does not have. They can be right or wrong.'));
   }
   function tools(row) {
     const others = row.asked.rows.filter(other => other !== row);

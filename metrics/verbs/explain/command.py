@@ -1,7 +1,8 @@
 """The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -10,9 +11,9 @@ from ... import terminal
 
 WORST = 10  # answers of files that are shown, as many as `score` lists
 _METRIC = (
-    "ava: which words count for and against the answer. kpqa: what it weighs and matches. grounding: which sentences "
-    "no passage supports. aev, f_meta: of files, a sentence. Default: ava, as for score; kpqa with --idf; grounding "
-    "with --context."
+    "ava: what a wrong answer lacks, adds or contradicts, or which words count. kpqa: what it weighs and matches. "
+    "grounding: which sentences no passage supports. aev, f_meta: of files, a sentence. Default: ava, as for score; "
+    "kpqa with --idf; grounding with --context."
 )
 _IDF = "kpqa: show beside the weights how rare each word piece is in the references of this file of rows."
 _CHECKPOINT = "Checkpoint of the metric: a folder, or its name on the Hub. Default: the one of the package."
@@ -50,12 +51,12 @@ def explain(
 ) -> None:
     """Show why a metric scored an answer as it did; of files, the answers that a person should read first.
 
-    **ava** prints the verdict, the reference that decided, the words of the answer that count for it and against it,
-    by what the probability is without them, and a sentence.
+    **ava** prints the verdict and the reason: what a wrong answer lacks, adds or contradicts, or else the words that
+    count for and against the answer, by what the probability is without them.
 
-    **kpqa** prints the prediction and every reference with the keyphrase weight of each word piece: as a heat map, or
-    as numbers where there are no colours (a pipe, a file, NO_COLOR). Marked are the pieces that match. Below stand the
-    weighted scores beside the unweighted ones and, with several references, which one gave each score.
+    **kpqa** prints the answer and every reference with the keyphrase weight of each word piece, and marks the pieces
+    that match. Below stand the weighted scores beside the unweighted ones and, with several references, which one
+    gave each score.
 
     **grounding** prints the sentences of one answer, each with its probability and the evidence. Of files it prints
     the worst answers: the sentences that no passage supports, with the nearest sentence of a passage.
@@ -75,9 +76,10 @@ def explain(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     arguments = dict(locals())  # the arguments, by name
-    from ...registry import scorer_class
-    from ...reports.report import WIDTH
-    from .explainer import explained_metrics, explainer_of
+    from ...registry import make_scorer, scorer_class
+    from ...reports.report import WIDTH, as_sentence, say
+    from ...rows.errors import bad_usage
+    from .report import Explainer
 
     reading = [arguments[name] for name in terminal.READING]
     of_files = {name: arguments[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
@@ -92,11 +94,12 @@ def explain(
         settings = terminal.read_settings_of(metric, set_)
         if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
             raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
-        sources, texts_of_one, alone = None, (prediction, context, reference), metric in explained_metrics()
-        if not alone and (html or texts_of_one != (None, None, None) or not all(map(os.path.exists, texts))):
-            scope = f"{metric} says why of rows of files, in the terminal"
-            raise ValueError(f"--metric: {scope}; name files, without --prediction, --reference, --context and --html")
-        if texts_of_one == (None, None, None) and (by_passages or all(map(os.path.exists, texts))):
+        sources, texts_of_one = None, (prediction, context, reference)
+        are_files = all(map(os.path.exists, texts))
+        if not scorer_class(metric).explains_answers and (texts_of_one != (None, None, None) or not are_files):
+            fix = "name files, without --prediction, --reference and --context"
+            raise ValueError(f"--metric: {metric} says why of rows of files; {fix}")
+        if texts_of_one == (None, None, None) and (by_passages or are_files):
             if output and not by_passages:
                 raise ValueError("--output: only grounding writes its sentences; leave it out, or see `score -o`")
             terminal.check_outputs({"--html": html, "--output": output and Path(output)}, [*texts, idf])
@@ -115,62 +118,61 @@ def explain(
                 settings = with_recorded(metric, settings, recorded.get(metric, {}), sources)
     out = terminal.output_console()
     out.width = min(out.width, WIDTH)
-    if by_passages:
-        from .unsupported import one_answer, print_unsupported, unsupported_html
-
-        with terminal.failures("explain"):
-            if sources:
-                grounded = _unsupported(sources, of_rows, settings, output)
-            else:
-                grounded = one_answer(texts[0], prediction, context, settings)
-        terminal.write_outputs({"--html": (html, lambda: unsupported_html(grounded))})
-        print_unsupported(grounded, out)
-        return
+    headline, lines, explained = "", [], []
     with terminal.failures("explain" if sources else ""):
-        shown, answers = "", [("", (texts[0], prediction, reference))]
-        if sources:
-            shown, answers = _answers_to_read(sources, of_rows, metric, settings)
-        explainer, explained = explainer_of(metric), []
-        explain_one = explainer.load(metric, settings, _references_of(idf) if idf else None) if answers else None
-        _begin(shown, bool(answers), out)
-        for heading, answer in answers:  # each is shown when it is done
-            explained.append(explain_one(*answer))
-            is_last = len(explained) == len(answers)
-            _print_one(bool(shown), heading, explained[-1], out, partial(explainer.show, legend=is_last))
+        corpus = _references_of(idf) if idf else ()
+        if sources and not by_passages:
+            headline, to_read = _answers_to_read(sources, of_rows, metric, settings)
+            if not to_read:
+                terminal.say("no answer to read: all are judged right, in the words of an accepted answer")
+                return
+        with bad_usage() if sources else nullcontext():
+            explainer = Explainer(make_scorer(metric, settings), corpus)
+        if not sources:
+            answers = iter([explainer.explained(texts[0], prediction, context if by_passages else reference)])
+        elif by_passages:
+            answers, headline, lines = _unsupported(sources, explainer, of_rows, output)
+        else:
+            answers = _explained(explainer, to_read)
+        say(out, [headline] * bool(headline), "bold")
+        error_rate = [as_sentence(explainer.scorer.error_rate)] * bool(explainer.scorer.error_rate)
+        say(out, error_rate, "bold yellow")
+        say(out, lines, "")
+        for answer in answers:  # each is shown when it is done
+            explained.append(answer)
+            say(out, [""] * bool(sources), "")
+            say(out, [_heading(answer)] * bool(sources), "bold")
+            explainer.show(answer, out)
             out.file.flush()
-    if explained and html:
-        headings = [heading for heading, _ in answers]
-        terminal.write_outputs({"--html": (html, lambda: explainer.page(*explained, headings=headings))})
+    explainer.show_legend(explained, out)
+    verdict = explainer.verdict(explained[0]) if explained and not sources else ""
+    texts_of_page = {"findings": [*[as_sentence(verdict)] * bool(verdict), *lines]}
+    texts_of_page["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
+    terminal.write_outputs({"--html": (html, partial(explainer.page, explained, headline, **texts_of_page))})
 
 
-def _begin(shown: str, is_any: bool, out: Any) -> None:
-    """Print how many explanations follow."""
-    from ...reports.report import say
-
-    if not is_any:
-        terminal.say("no answer to read: all are judged right, in the words of an accepted answer")
-    elif shown:
-        say(out, [shown], "bold")
+def _heading(answer: Any) -> str:
+    """Return the name, the system and the label of an answer of a file."""
+    name = answer.id if answer.system in answer.id else f"{answer.id} of {answer.system}"
+    return name + ("" if answer.label is None else f"; label {answer.label:g}")
 
 
-def _print_one(in_file: bool, heading: str, result: Any, out: Any, show: Callable) -> None:
-    """Print one explanation below its heading."""
-    from ...reports.report import say
+def _explained(explainer: Any, to_read: Iterable[Any]) -> Iterator[Any]:
+    """Yield answers of files explained, each when it is done."""
+    from .report import of_row
 
-    say(out, [""] * in_file)
-    say(out, [heading] * bool(heading), "bold")
-    show(result, out)
+    for row in to_read:
+        yield of_row(explainer.explained(row.question or "", row.prediction, row.references), row)
 
 
 def _answers_to_read(
     sources: Sequence[Any], of_rows: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
-) -> tuple[str, list[tuple[str, tuple[str, str, list[str]]]]]:
-    """Return how many answers of files are shown, and which: each with its question, itself and its references."""
+) -> tuple[str, list[Any]]:
+    """Return how many answers of files are shown, and which."""
     from ...registry import scorer_class
     from ...rows.errors import bad_usage
     from ...scale.options import ScoreOptions
     from ...scale.run import Run
-    from ..inputs import name_of_row
 
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("scoring", 0, None)  # while models are loaded
@@ -179,26 +181,26 @@ def _answers_to_read(
         to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
     terminal.say_forms(sources)
     first, every = to_read.first, sum(to_read.counts.values())
-    names = [name_of_row(a) + ("" if a.label is None else f"; label {a.label:g}") for a in first]
-    texts = [(answer.question or "", answer.prediction, answer.references) for answer in first]
     more = f"; --worst {every} shows all" * (every > len(first))
     kind = "sets" if scorer_class(metric).takes_sets else "answers"
-    title = f"Why the {kind} to read first were scored so ({len(first)} of {every:,}{more})"
-    return title, list(zip(names, texts, strict=True))
+    return f"Why the {kind} to read first were scored so ({len(first)} of {every:,}{more})", first
 
 
-def _unsupported(sources: Sequence[Any], of_rows: Mapping[str, Any], settings: Mapping[str, Any], output: str | None):
-    """Return what is found in files; messages go to standard error."""
-    from .unsupported import unsupported_sentences
+def _unsupported(
+    sources: Sequence[Any], explainer: Any, of_rows: Mapping[str, Any], output: str | None
+) -> tuple[list[Any], str, list[str]]:
+    """Return the worst answers of files, how many there are, and what else is known; messages go to standard error."""
+    from .unsupported import unsupported_answers
 
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("grounding", 0, None)  # while models are loaded
         messages = {"notify": terminal.say, "problem": problem, "progress": progress}
-        result = unsupported_sentences(sources, settings=settings, output=output, **of_rows, **messages)
+        answers, counts, skips = unsupported_answers(sources, explainer, output=output, **of_rows, **messages)
     terminal.say_forms(sources)
-    if result.skipped:
-        terminal.warn(f"skipped {result.skipped:,} bad rows; {result.rows:,} were read")
-    return result
+    if skips.skipped:
+        terminal.warn(f"skipped {skips.skipped:,} bad rows")
+    how_to_read = ["Read each sentence beside the passage under it: does the passage say so?"] * bool(answers)
+    return answers, counts.headline(explainer.scorer.threshold, len(answers)), [*counts.lines(), *how_to_read]
 
 
 def _check_one_answer(

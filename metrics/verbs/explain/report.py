@@ -1,7 +1,16 @@
-"""Why a metric scored one answer as it did: what `genqa_metrics.explain` returns."""
+"""Why a metric scored answers as it did: what `genqa_metrics.explain` returns, and what the command shows."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ...reports.report import Report, print_field, say
+from ...reports.table import number, visible
+from ...reports.viewer import ViewedAnswer
+
+if TYPE_CHECKING:
+    from ...core.scorer import ExplainedRow, Scorer
 
 
 def explain(
@@ -20,8 +29,8 @@ def explain(
         question: the question.
         prediction: the answer.
         references: one or several right answers; grounding reads none.
-        metric: "ava" (the words that count for and against the answer), "kpqa" (weights and matches) or "grounding"
-            (which sentences the passages support).
+        metric: "ava" (what a wrong answer lacks, adds or contradicts, and the words that count), "kpqa" (weights and
+            matches) or "grounding" (which sentences the passages support).
         settings: settings of the metric, such as checkpoint.
         contexts: for grounding, the passages that were retrieved.
         progress: whether progress is shown.
@@ -37,11 +46,11 @@ def explain(
     ['differences', 'probability', 'reason', 'reference', 'words']
     """
     from ... import load
-    from ...registry import scorer_class
-    from .explainer import explained_metrics
+    from ...registry import SCORERS, scorer_class
 
-    if metric not in explained_metrics():
-        raise ValueError(f"metric: expected one of {', '.join(explained_metrics())}, got {metric!r}")
+    metrics = sorted(name for name in SCORERS if scorer_class(name).explains_answers)
+    if metric not in metrics:
+        raise ValueError(f"metric: expected one of {', '.join(metrics)}, got {metric!r}")
     name = scorer_class(metric).evidence
     wanted = contexts if name == "contexts" else references
     if wanted is None or (references is not None and contexts is not None):
@@ -49,3 +58,149 @@ def explain(
     result = load(metric, progress=progress, **(settings or {}))
     results = result.compute(questions=[question], predictions=[prediction], **{name: [wanted]}, explain=True)
     return {**results, "explanation": results["explanation"][0]}
+
+
+@dataclass(kw_only=True)
+class Explanations(Report):
+    """Answers with the reasons for their scores, for a page."""
+
+    title: str
+    answers: Sequence[ViewedAnswer]
+    legend: str  # what marks mean
+    signature: str
+    findings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    def tables(self) -> list:
+        """Return no tables: the row viewer has all answers."""
+        return []
+
+    def answers_of_page(self) -> list[ViewedAnswer]:
+        """Return the answers."""
+        return [*self.answers]
+
+    def facts(self) -> list[str]:
+        """Return the signature."""
+        return [self.signature]
+
+
+class Explainer:
+    """Explains answers by one metric, and counts what a reader must be warned of."""
+
+    def __init__(self, scorer: "Scorer", corpus: Sequence[str] = ()):
+        self.scorer, self.corpus, self.counts = scorer, corpus, Counter()
+
+    def explained(self, question: str, prediction: str, texts: Sequence[str]) -> ViewedAnswer:
+        """Return an answer, of a set a line for each question, compared with references or passages."""
+        columns = {"predictions": [prediction.splitlines() if self.scorer.takes_sets else prediction]}
+        columns |= {"questions": [question], self.scorer.evidence: [[*texts]]}
+        columns = self.scorer.checked(columns)
+        (row,), result = self.scorer.explained(columns, self.corpus)
+        self.counts += result.counts
+        scores = {name: float(values[0]) for name, values in self.scorer.row_scores(result.values).items()}
+        return viewed(self.scorer, question, row, scores, (columns.get("contexts") or [()])[0])
+
+    def page(self, answers: Sequence[ViewedAnswer], title: str = "", **texts: Sequence[str]) -> str:
+        """Return explained answers as an HTML page, with "findings" and "notes"."""
+        title = title or f"Why {self.scorer.title} scores this answer so"
+        judge = {"legend": self.scorer.legend, "signature": self.scorer.signature}
+        return Explanations(title=title, answers=answers, **judge, **texts).to_html()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must know before the reasons."""
+        return self.scorer.warnings({}, self.counts)
+
+    def verdict(self, answer: ViewedAnswer) -> str:
+        """Return the verdict of a judge on an answer in a line, with a probability that is never 0 or 1; else ""."""
+        from ...core.reading import probability_and_threshold
+
+        if answer.verdict is None:
+            return ""
+        probability, threshold = probability_and_threshold(answer.probability, self.scorer.threshold)
+        called = "right" if answer.verdict else "wrong"
+        return f"judged {called}: probability {probability}; {threshold} or more counts as right"
+
+    def show(self, answer: ViewedAnswer, console: Any) -> None:
+        """Print an answer below the texts that it is compared with, and why it has its score."""
+        several = len(answer.references) > 1
+        references = [f"Reference {i}" if several else "Reference" for i in range(1, len(answer.references) + 1)]
+        marks = answer.reference_marks or [()] * len(references)
+        fields = [("Question", answer.question)] * bool(answer.question)
+        if self.scorer.takes_sets:
+            fields += [("Generated", line.strip() or "(empty)") for line in answer.answer.splitlines()]
+        elif not answer.passages:
+            fields.append(("Answer", _marked(answer.answer, answer.marks)))
+        fields += zip(references, map(_marked, answer.references, marks), strict=True)
+        if answer.verdict is not None:
+            fields.append(("Verdict", self.verdict(answer)))
+        elif not self.scorer.explains_answers:
+            fields.append(("Score", f"{self.scorer.main} {number(answer.scores[self.scorer.main])}"))
+        fields += [("Reason", answer.reason), *answer.evidence]
+        width = max(len(label) for label, _ in fields) + 2
+        for label, text in fields:
+            print_field(console, visible(label), text, width)
+
+    def show_legend(self, answers: Sequence[ViewedAnswer], console: Any) -> None:
+        """Print what the marks mean, if there are some, and warnings."""
+        has_marks = any(text for answer in answers if not answer.passages for *_, text in answer.marks)
+        lines = [self.scorer.legend] * has_marks + [f"Note: {warning}." for warning in self.warnings]
+        say(console, [*[""] * bool(lines), *lines], "italic")
+
+
+def viewed(
+    scorer: "Scorer", question: str, row: "ExplainedRow", scores: Mapping[str, float], passages: Sequence[str] = ()
+) -> ViewedAnswer:
+    """Return an explained row with its scores as the row viewer shows it."""
+    from ..labels import item_key
+
+    names = () if scorer.verdict else dict.fromkeys((scorer.main, *scorer.beside))
+    return ViewedAnswer(
+        key=item_key("", question, row.prediction),
+        question=question,
+        references=row.references,
+        system="",
+        answer=row.prediction,
+        verdict=bool(scores[scorer.verdict]) if scorer.verdict else None,
+        probability=scores[scorer.graded] if scorer.verdict else None,
+        reason=row.reason,
+        passages=passages,
+        scores={name: scores[name] for name in names},
+        marks=row.marks,
+        reference_marks=row.reference_marks,
+        evidence=row.evidence,
+    )
+
+
+def of_row(answer: ViewedAnswer, row: Any) -> ViewedAnswer:
+    """Return an explained answer under the name, the system and the label of its row in a file."""
+    from ..labels import item_key
+
+    key = item_key(row.system, answer.question, answer.answer)
+    name = row.id or f"{row.file}, line {row.line}"
+    return replace(answer, key=key, id=name, system=row.system, label=getattr(row, "label", None))
+
+
+COLOURS = {  # of kinds of marks, as in viewer.css; black text on them has a contrast of at least 4.5 (WCAG AA)
+    "for": "#93c5fd",
+    "against": "#fdba74",
+    "weight1": "#a8a29e",
+    "weight2": "#9fb4cc",
+    "weight3": "#86b9e8",
+    "weight4": "#56b4e9",
+    "weight5": "#2f9fe0",
+}
+
+
+def _marked(text: str, marks: Sequence[tuple[int, int, str, str]]):
+    """Return a `rich.text.Text` with the marks of a text as backgrounds, and what they show behind them."""
+    from rich.text import Text
+
+    result, end = Text(), 0
+    for start, stop, kind, behind in marks:
+        result.append(visible(text[end:start]))
+        result.append(visible(text[start:stop]), f"#000000 on {COLOURS[kind]}" if kind in COLOURS else "")
+        result.append(f"({behind})" if behind else "")
+        end = stop
+    result.append(visible(text[end:]))
+    return result if result.plain.strip() else Text("(empty)", "italic")

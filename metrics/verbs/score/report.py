@@ -540,7 +540,7 @@ class ScoreReport(Report):
     @property
     def _explained(self) -> str:
         """The metric whose answers to read `explain` explains; "" where there is none to read."""
-        metrics = [name for name in self.signatures if scorer_class(name).explainer] or [*self.signatures]
+        metrics = [name for name in self.signatures if scorer_class(name).explains_answers] or [*self.signatures]
         return metrics[0] if self.results.to_read.first else ""
 
     @property
