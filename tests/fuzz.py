@@ -171,7 +171,7 @@ START = st.sampled_from(
     [b"", b"PAR1", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b'{"']
 )
 SETTINGS = st.sampled_from([*trust.LORA, "peft_type", "megatron_config", "auto_mapping", "use_dora", "loftq_config"])
-JUDGE = st.sampled_from(["max_length", "marks", "slope", "intercept", "long_words", "threshold", "other"])
+JUDGE = st.sampled_from(["max_length", "marks", "slope", "intercept", "threshold", "other"])
 COLUMNS = st.sampled_from(["prediction", "references", "system", "id", "score", "question", "predictions", "context"])
 OPTIONS = st.sampled_from(["-o", "--column", "--set", "--format", "--fail-under", "--part-rows", "--worst"])
 PLACES = st.integers(0, 2**30)

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.ava import judging, loading
+from genqa_metrics.ava import loading
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.core import checkpoints, inference, judge_model, words
 from genqa_metrics.core.ava_model import CONFIGURATIONS
@@ -37,7 +37,7 @@ def test_settings_of_the_paper_judge_without_rules(judges, repository):
     loaded = loading.load_judge(judges(), device="cpu")
     references = rows["references"][0]
     triples = [("who is it", reference, answer) for answer in rows["predictions"] for reference in references]
-    expected = loaded.calibrated(Judge(loaded).logits(triples), np.array([2, 1, 2, 1])).reshape(2, 2).mean(axis=1)
+    expected = loaded.calibrated(Judge(loaded).logits(triples)).reshape(2, 2).mean(axis=1)
     assert found == pytest.approx(expected.tolist(), abs=1e-6)
     assert "|references:mean|" in paper.signature()
     assert "|rules:none" in paper.signature()
@@ -103,18 +103,6 @@ def test_words_that_no_model_reads_are_not_compared(monkeypatch):
     assert words.word_marks("", texts[0], f"{texts[1]} wordcx", 64) == {}
     assert words.word_marks("", texts[0], f"wordcx {texts[1]}", 64) == {"wordcx": 2}
     assert 0 < len(compared) <= 2 * 64**2
-
-
-def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):
-    model, scaling = judge_model.judge_model(tiny_encoder, "a1-r_qt"), {"long_slope": 0.1, "long_intercept": 3.0}
-    folder = saved(model, tiny_encoder, tmp_path, configuration="a1-r_qt", long_words=2.5, **scaling)
-    judge = judging.Judge(loading.load_judge(folder))
-    references = [["four"], ["there are four steps"], ["four", "there are four steps"]]
-    rows = ["how many?"] * 3, references, ["it is four"] * 3
-    logits, _ = judge.pairs(*rows, joined=True)
-    scale = np.array([[2.0, -0.5], [0.1, 3.0], [2.0, -0.5]])  # 1, 4 and on average 2.5 words
-    expected = 1 / (1 + np.exp(-scale[:, 0] * logits - scale[:, 1]))
-    assert judge.probabilities(*rows, "joined") == pytest.approx(expected)
 
 
 def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
@@ -274,38 +262,10 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     assert "references:max|early_stop:0.95|" in ava.signature()
 
 
-@pytest.mark.parametrize("marks", [None, "valued"])
-def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, marks):
-    from peft import LoraConfig, TaskType, get_peft_model
-    from transformers import AutoTokenizer
-
-    torch.manual_seed(0)
-    config = LoraConfig(
-        task_type=TaskType.SEQ_CLS, r=4, target_modules=["query", "key", "value", "dense"], init_lora_weights=False,
-        modules_to_save=["token_type_embeddings"] if marks else None,
-    )  # fmt: skip
-    model = get_peft_model(judge_model.judge_model(tiny_encoder, "a1-r_qt", marks), config).eval()
-    model.save_pretrained(tmp_path)
-    loaded, tokenizer = judge_model.load_model(tmp_path, "a1-r_qt", marks)
-    inputs = AutoTokenizer.from_pretrained(tiny_encoder)("four steps", "who is it ? four", return_tensors="pt")
-    if marks:
-        inputs["token_type_ids"][0, :3] = torch.tensor([0, 2, 1])
-    with torch.no_grad():
-        assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
-    assert tokenizer("four steps")["input_ids"] == inputs["input_ids"][0].tolist()[:4]
-
-
 @with_cases
 def test_wrong_settings_are_named(ava, settings, message):
     with pytest.raises(ValueError, match=message):
         ava.compute(**random_rows(2), **settings)
-
-
-def test_wrong_arguments_of_load_are_named(judges, repository, tmp_path):
-    with pytest.raises(ValueError, match="batch_tokens: expected a whole number of at least 1"):
-        load(repository, judges(), batch_tokens=0)
-    with pytest.raises(ValueError, match="checkpoint: expected a folder with a config"):
-        load(repository, tmp_path)
 
 
 @with_cases
@@ -318,18 +278,17 @@ def test_bad_settings_of_a_checkpoint_are_named(judges, tmp_path, settings, mess
         loading.load_judge(tmp_path)
 
 
-def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repository, tmp_path):
+def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repository, tmp_path, monkeypatch):
     """Rows outside the band keep their scores; the others have those of the second judge."""
     rows = random_rows(40)
     columns = rows["questions"], rows["references"], rows["predictions"]
-    first = shutil.copytree(judges(), tmp_path / "first")
-    alone = Judge(loading.load_judge(first)).probabilities(*columns)
+    alone = Judge(loading.load_judge(judges())).probabilities(*columns)
     low, high = np.quantile(alone, [0.3, 0.7]).tolist()
-    path = first / "ava_config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"unsure_from": low, "unsure_to": high}))
+    monkeypatch.setattr("genqa_metrics.ava.scorer.UNSURE_FROM", low)
+    monkeypatch.setattr("genqa_metrics.ava.scorer.UNSURE_TO", high)
     other = shutil.copytree(judges("a1-q_rt"), tmp_path / "other")
     second = Judge(loading.load_judge(other)).probabilities(*columns)
-    ava = load(repository, first, escalate=str(other))
+    ava = load(repository, judges(), escalate=str(other))
     with pytest.warns(UserWarning, match=r"\d+ rows of which the judge is unsure were read by the second one"):
         found = ava.compute(**rows, per_example=True, explain=True)
     unsure = (alone > low) & (alone < high)

@@ -13,13 +13,11 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import checkpoints, encoders, inference, judge_model
 from genqa_metrics.core import scorer as core_scorer
 from genqa_metrics.core.encoders import BUNDLED, OnnxTokenizer, read_tensors
-from genqa_metrics.f_meta import bases
 from genqa_metrics.kpqa import loading as kpqa_loading
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models, token_classifier
 from genqa_metrics.registry import make_scorer
 from peft import LoraConfig, get_peft_model
-from sentence_transformers import SentenceTransformer
 from transformers import AutoTokenizer
 
 from tests.factories import ava as ava_factory
@@ -65,7 +63,7 @@ def test_keyphrase_weights_and_vectors_are_those_of_torch(tiny_encoder, tmp_path
     texts = [text for _, text in pairs]
     first, second = both(lambda backend: Encoder(load_models(folder, backend=backend, **settings)))
     for one, other in zip(first.keyphrase_weights(pairs), second.keyphrase_weights(pairs), strict=True):
-        assert other[1] == pytest.approx(one[1], abs=NEAR)
+        assert other[2] == pytest.approx(one[2], abs=NEAR)
     for one, other in zip(first.vectors(texts), second.vectors(texts), strict=True):
         assert other[0] == pytest.approx(one[0], abs=NEAR)
 
@@ -116,17 +114,6 @@ def test_the_small_judge_needs_no_torch_and_gives_the_verdicts_of_torch(reposito
     far = np.abs(expected - judge.threshold) >= 0.01
     assert ((found >= judge.threshold) == (expected >= judge.threshold))[far].all()
     assert not np.array_equal(found, expected), "two engines"
-
-
-def test_the_cosines_of_questions_are_those_of_torch(monkeypatch):
-    """Nearly, of the encoder with ten bits a weight; of the whole one, which a module alone reads, to rounding."""
-    texts = "Who won the cup?", "Who was the winner of the cup?", "When did it end?", "How many cats are there?"
-    model = SentenceTransformer(str(checkpoints.base_encoder()), device="cpu")
-    vectors = model.encode(list(texts), normalize_embeddings=True)
-    expected = (vectors * vectors[::-1]).sum(axis=1)
-    assert bases.cosines(texts, texts[::-1]) == pytest.approx(expected, abs=0.005)
-    monkeypatch.setattr(bases, "bundled", lambda: False)
-    assert bases.cosines(texts, texts[::-1]) == pytest.approx(expected, abs=1e-5)
 
 
 def _logits_in(queue, judge, rows):
@@ -212,10 +199,6 @@ def damaged(change, folder, copy):
     return copy
 
 
-def not_a_number(tensors):
-    tensors["classifier.weight"][0, 0] = np.nan
-
-
 def without_a_layer(tensors):
     del tensors["bert.encoder.layer.1.output.dense.weight"]
 
@@ -224,17 +207,11 @@ def narrow(tensors):
     tensors["bert.encoder.layer.0.intermediate.dense.weight"] = np.zeros((3, 3), dtype=np.float32)
 
 
-def overflowing(tensors):
-    tensors["classifier.weight"] *= np.float32(1e30)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (not_a_number, "1 of .* weights are NaN or infinite"),
         (without_a_layer, "lacks 1 tensors, encoder.layer.1.output.dense.weight"),
         (narrow, r"expected the shape \(.*\), got \(3, 3\)"),
-        (overflowing, r"returns -?[\d.]+e\+"),
     ],
 )
 def test_broken_weights_are_refused(marked_judge, tmp_path, change, message):

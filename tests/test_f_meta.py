@@ -172,7 +172,8 @@ def test_bad_bases_are_refused(base, kwargs, message):
         base_function(base, kwargs)
 
 
-def test_the_cosine_is_that_of_sentence_transformers_and_same_question_is_made_of_it():
+def test_the_cosine_is_that_of_sentence_transformers_and_same_question_is_made_of_it(monkeypatch):
+    """Nearly, of the encoder with ten bits a weight; of the whole one, which a module alone reads, to rounding."""
     from sentence_transformers import SentenceTransformer
 
     left = ["who won the cup ?", "where was ada born ?", "why " * 300, "Café ?"]
@@ -187,6 +188,8 @@ def test_the_cosine_is_that_of_sentence_transformers_and_same_question_is_made_o
     np.testing.assert_allclose(both.pairs(left, right), expected, atol=1e-6)
     assert cosine.facts == {"base": "cosine", "encoder": "all-MiniLM-L6-v2@c7638b16f01c"}
     assert both.facts == {"base": "same_question", "encoder": "all-MiniLM-L6-v2@c7638b16f01c"}
+    monkeypatch.setattr(bases, "bundled", lambda: False)
+    np.testing.assert_allclose(cosine.pairs(left, right), (vectors[0] * vectors[1]).sum(axis=1), atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -373,5 +373,5 @@ def test_claims_have_a_scaling_of_their_own(prompt_judge, monkeypatch):
     digest = loading.load_judge(prompt_judge).facts["checkpoint"].partition("-")[0]
     monkeypatch.setitem(loading.CLAIM_SCALING, digest, (2.0, -1.0, 0.6))
     judge = loading.load_judge(prompt_judge)
-    assert judge.calibrated(np.array([0.5]), np.ones(1)).tolist() == [0.5]
+    assert judge.calibrated(np.array([0.5])).tolist() == [0.5]
     assert judge.threshold == 0.6

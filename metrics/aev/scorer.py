@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from ..core.reading import readable, the_first
 from ..core.scorer import RowStatistics, Scorer, column_sums
 from .scoring import COUNTS, GRID_ORDERS, Settings, grid_scores, readers, scores, statistics, warnings_for
-
-PRESETS = {"paper": {"effective_order": False}}  # section 3: every order counts, also one without n-grams
 
 NAMED = 5  # words that a reason names
 LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
@@ -29,7 +28,7 @@ class AevScorer(Scorer):
     shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
     beside = ("aev_precision", "aev_recall")
     names = ("aev", *shown, "prediction_length", "reference_length")
-    presets = PRESETS
+    presets: ClassVar = {"paper": {"effective_order": False}}  # section 3: every order counts, also without n-grams
     settings_class = Settings
 
     @classmethod

@@ -121,24 +121,23 @@ def check_profile(content: Mapping[str, Any]) -> None:
 
 def read_measured(folder: Path) -> list[dict[str, Any]]:
     """Return the contents of the files that say how often the judge in a folder errs, checked."""
-    return [_read_measured(path) for path in sorted(folder.glob("measured*.json"))]
-
-
-def _read_measured(path: Path) -> dict[str, Any]:
-    try:
-        content = read_json(path)
-        content |= {name: str(content[name]) for name in MUST_BE_EQUAL}
-        for counts in content["systems"]:
-            check_counts(counts)
-        check_profile(content)
-    except (CheckpointError, ValueError, KeyError, AttributeError, TypeError) as error:
-        names = ", ".join(name for pair in COUNTED for name in pair)
-        raise ValueError(
-            f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {names}: "
-            f"{type(error).__name__}: {error}; delete it, or write it with "
-            "training.studies.accuracy.measure --measured"
-        ) from error
-    return content
+    result = []
+    for path in sorted(folder.glob("measured*.json")):
+        try:
+            content = read_json(path)
+            content |= {name: str(content[name]) for name in MUST_BE_EQUAL}
+            for counts in content["systems"]:
+                check_counts(counts)
+            check_profile(content)
+        except (CheckpointError, ValueError, KeyError, AttributeError, TypeError) as error:
+            names = ", ".join(name for pair in COUNTED for name in pair)
+            raise ValueError(
+                f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {names}: "
+                f"{type(error).__name__}: {error}; delete it, or write it with "
+                "training.studies.accuracy.measure --measured"
+            ) from error
+        result.append(content)
+    return result
 
 
 def read_calibration(path: str | os.PathLike) -> Calibration:

@@ -5,7 +5,7 @@ answer right or wrong because of how it is phrased. References are ordered; trip
 """
 
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -364,15 +364,6 @@ def read_references(row: Row, joined: bool, best: bool) -> list[tuple[tuple[str,
     return [pair for pair in pairs if pair[1] is not None or _is_relevant(pair[0][0], row)] or pairs
 
 
-def reference_words(references: Sequence[Sequence[str]]) -> np.ndarray:
-    """Return (rows,) mean number of words of the references of a row.
-
-    >>> reference_words([["Paris", "the city of Paris"], ["4"]])
-    array([2.5, 1. ])
-    """
-    return np.array([sum(len(words(text)) for text in texts) / len(texts) for texts in references])
-
-
 def _is_relevant(reference: str, row: Row) -> bool:
     """Return whether a reference can make an answer right; a judge may accept long references on other subjects."""
     if len(reference.split()) <= LONG_REFERENCE:
@@ -409,15 +400,10 @@ class Judge(JudgeReader):
         "joined" reads all references of a row at once, "max" and "mean" one at a time, "max" none behind one with the
         probability `early_stop`; None is the checkpoint's own. Only the linear judge reads short answers.
         """
-        how, lengths = reference_aggregation or self.loaded.reference_aggregation, reference_words(references)
-
-        def probabilities(logits: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            return self.loaded.calibrated(logits, lengths[rows])
-
-        settled = None if early_stop is None else lambda logits, rows: probabilities(logits, rows) >= early_stop
-        ways = how == "joined", how == "max", short_answers, settled
+        how = reference_aggregation or self.loaded.reference_aggregation
+        ways = how == "joined", how == "max", short_answers, early_stop
         logits, rows = self.pairs(questions, references, predictions, *ways)
-        return aggregated(probabilities(logits, rows), rows, len(predictions), how)
+        return aggregated(self.loaded.calibrated(logits), rows, len(predictions), how)
 
     def pairs(
         self,
@@ -427,14 +413,13 @@ class Judge(JudgeReader):
         joined: bool,
         best: bool = False,
         short_answers: Sequence[str] | None = None,
-        settled: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+        early_stop: float | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return (pairs,) logits of a row and one of its references, -inf if not read, and (pairs,) rows of them.
 
         No model is needed where answer and reference are the same text, or are both a plain number: these are compared
         exactly, see `Rules`. For `joined` and `best` see
-        `read_references`. `settled` says of (pairs,) logits and their (pairs,) rows which leave no need to read more
-        of their row.
+        `read_references`. Behind a reference with the probability `early_stop` no other one of its row is read.
         """
         rows, triples, ruled = [], [], {}
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
@@ -456,14 +441,14 @@ class Judge(JudgeReader):
         logits, pair_rows = np.full(len(triples), -np.inf), np.array(rows, dtype=int)
         logits[list(ruled)] = list(ruled.values())
         asked = [number for number in range(len(triples)) if number not in ruled]
-        if settled is not None:
+        if early_stop is not None:
             near = {number: unlikeness(*map(words, triples[number][1:3])) for number in asked}
             asked.sort(key=lambda number: (near[number], triples[number][1]))
         while asked:
             now, asked = asked, []
-            if settled is not None:
+            if early_stop is not None:
                 read = np.isfinite(logits)
-                done = pair_rows[read][settled(logits[read], pair_rows[read])]
+                done = pair_rows[read][self.loaded.calibrated(logits[read]) >= early_stop]
                 now, asked = _next(now, rows, set(done.tolist()))
             logits[now] = self.logits([triples[number] for number in now])
         if self.cut:

@@ -89,7 +89,7 @@ class AvaScorer(Scorer):
         """Load the judge; see `loading.load_judge`, and `inference.budget_on` for `batch_tokens`.
 
         `escalate` names the checkpoint of a second judge, such as "base". It reads the rows of which the first is
-        unsure: their probability lies between `unsure_from` and `unsure_to` of its ava_config.json. With
+        unsure: their probability lies between `UNSURE_FROM` and `UNSURE_TO`. With
         `limit_seconds` it reads all rows, those first of which the first judge is least sure, until the time is over.
         """
         if limit_seconds is not None:
@@ -149,7 +149,7 @@ class AvaScorer(Scorer):
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:.12g}", "references": self.aggregation}
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
         if self.second is not None:
-            band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"
+            band = f"{UNSURE_FROM:g}-{UNSURE_TO:g}"
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
             self.facts |= {} if self.limit_seconds is None else {"limit_seconds": f"{self.limit_seconds:g}"}
         self.facts |= {"reading": str(READING_VERSION)}
@@ -192,7 +192,7 @@ class AvaScorer(Scorer):
         if self.second is None:
             return np.zeros(0, dtype=int)
         if self.limit_seconds is None:
-            unsure = np.flatnonzero((scores > self.loaded.unsure_from) & (scores < self.loaded.unsure_to))
+            unsure = np.flatnonzero((scores > UNSURE_FROM) & (scores < UNSURE_TO))
             if len(unsure):
                 scores[unsure] = self._by_second(*_taken(rows, unsure))
             return unsure

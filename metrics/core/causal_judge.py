@@ -145,12 +145,8 @@ def windows(tokens: Sequence[int], size: int) -> list[list[int]]:
     return [list(tokens[start : start + size]) for start in starts]
 
 
-def ignored(prompts: Sequence[tuple[str, str]], logits: np.ndarray) -> None:
-    """Do nothing with logits."""
-
-
 def prompt_logits(
-    model, tokenizer, prompts: Sequence[tuple[str, str]], budget: int, read: Callable[..., object] = ignored
+    model, tokenizer, prompts: Sequence[tuple[str, str]], budget: int, read: Callable[..., object] | None = None
 ) -> np.ndarray:
     """Return (prompts,) logits of (shared part, judged text), above 0 for yes; equal prompts are read once.
 
@@ -185,8 +181,9 @@ def prompt_logits(
         rows = np.concatenate([packs[i].rows for i in batch])
         np.maximum.at(logits, rows, model_logits(model, [packs[i] for i in batch]))
         np.subtract.at(left, rows, 1)
-        whole = [row for row in dict.fromkeys(rows.tolist()) if not left[row]]
-        read([unique[row] for row in whole], logits[whole])
+        if read:
+            whole = [row for row in dict.fromkeys(rows.tolist()) if not left[row]]
+            read([unique[row] for row in whole], logits[whole])
         report_done(len(rows) / total)
     by_prompt = dict(zip(unique, logits, strict=True))
     return np.array([by_prompt[prompt] for prompt in prompts])

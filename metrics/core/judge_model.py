@@ -3,12 +3,11 @@
 A judge is of a configuration of pairs of texts (see `ava_model`), linear, or reads one prompt (see `causal_judge`).
 """
 
-import math
 import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
@@ -53,7 +52,7 @@ from .inference import (
 from .kept_logits import KeptLogits
 from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import UNSURE_FROM, UNSURE_TO, is_number, is_whole, one_of, quiet, whole
+from .scorer import is_number, is_whole, one_of, quiet, whole
 from .words import MARK_TYPES, MARKS, marked, word_marks, words
 
 LINEAR = "linear"  # a classifier of four features
@@ -245,14 +244,9 @@ class JudgeSettings:
     marks: str | None = None  # meaning of the token types, name in `MARKS`; None for the encoder's own token types
     slope: float = 1.0  # Platt scaling, probability = sigmoid(slope * logit + intercept)
     intercept: float = 0.0
-    long_words: float | None = None  # rows whose references have more words on average have their own scaling
-    long_slope: float = 1.0  # their scaling
-    long_intercept: float = 0.0
     threshold: float = 0.5  # probability from which an answer counts as correct
     long_answer: int = LONG_ANSWER  # words of an answer above which only a passage of it is read
     passage: int = PASSAGE  # words of that passage
-    unsure_from: float = UNSURE_FROM  # probabilities between which a second judge reads a row, see `AvaScorer.load`
-    unsure_to: float = UNSURE_TO
     reference_aggregation: str = "mean"  # how several references become one probability
     layers: int | None = None  # a judge that reads prompts runs so many layers of its base model; None for all
 
@@ -299,11 +293,9 @@ class LoadedJudge(JudgeSettings):
         _ = self._parts
         return self
 
-    def calibrated(self, logits: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Return (rows,) probabilities from logits, and from how many words a reference has on average."""
-        long = lengths > (math.inf if self.long_words is None else self.long_words)
-        scaled = np.where(long, self.long_slope * logits + self.long_intercept, self.slope * logits + self.intercept)
-        return 1 / (1 + np.exp(-np.clip(scaled, -60, 60)))
+    def calibrated(self, logits: np.ndarray) -> np.ndarray:
+        """Return (rows,) probabilities from logits."""
+        return 1 / (1 + np.exp(-np.clip(self.slope * logits + self.intercept, -60, 60)))
 
 
 def read_settings(folder: Path) -> dict:
@@ -312,8 +304,7 @@ def read_settings(folder: Path) -> dict:
     if not path.is_file():
         fix = "training/ava/train_ava.py makes a judge with it"
         raise ValueError(f"checkpoint: {folder} has no {SETTINGS_FILE}; {fix}")
-    limits = f"a number from -{MAX_SETTING} to {MAX_SETTING}"
-    number = (lambda setting: is_number(setting, -MAX_SETTING, MAX_SETTING)), limits
+    number = partial(is_number, least=-MAX_SETTING, most=MAX_SETTING)
     checks = {
         "marks": (lambda setting: setting in (None, *MARKS), f"null or one of {', '.join(MARKS)}"),
         "configuration": one_of((*CONFIGURATIONS, LINEAR, PROMPT)),
@@ -323,12 +314,10 @@ def read_settings(folder: Path) -> dict:
             lambda setting: setting is None or is_whole(setting, 1, MAX_SETTING),
             "null or a whole number above 0",
         ),
-        "long_words": (lambda setting: setting is None or number[0](setting), limits),
         **dict.fromkeys(("long_answer", "passage"), whole(1, MAX_SETTING)),
-        **dict.fromkeys(("slope", "intercept", "long_slope", "long_intercept"), number),
+        **dict.fromkeys(("slope", "intercept"), (number, f"a number from -{MAX_SETTING} to {MAX_SETTING}")),
+        "threshold": (lambda setting: is_number(setting, 0, 1), "a number from 0 to 1"),
     }
-    for name in ("threshold", "unsure_from", "unsure_to"):
-        checks[name] = (lambda setting: is_number(setting, 0, 1)), "a number from 0 to 1"
     return read_checked(path, {field.name: field.default for field in fields(JudgeSettings)}, checks)
 
 
@@ -453,7 +442,7 @@ def _loaded(
 
     def logit_and_probability() -> np.ndarray:
         logits = JudgeReader(judge).logits([KNOWN_ROW])
-        return np.concatenate([logits, judge.calibrated(logits, np.ones(1))])
+        return np.concatenate([logits, judge.calibrated(logits)])
 
     check_row("judge", folder, logit_and_probability)
     return loaded

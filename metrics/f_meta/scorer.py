@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from ..core.scorer import ASKED, RowStatistics, Scorer, check_setting, is_number
 from .bases import BUILT_IN, ONE_AT_A_TIME, PAPER, Base, base_function, default_base, module_function
 from .scoring import COUNTS, NAMES, best_matches, coverage, matched, reason, score_matrices, statistics
 
-PRESETS = {"paper": {"base": "rouge", "base_kwargs": PAPER}}
 SYSTEMS = 10  # that a remark names
 # Of the default base, on sets of which is known how many references they ask: 0.49 on NACo, 0.74 on quiz design; table
 # "How many reference questions a set asks" of spaces/docs/pages/results/9-similarity.md.
@@ -35,7 +35,7 @@ class FMetaScorer(Scorer):
     names = ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional", *COUNTS[:2])
     shown = ("f_meta_precision", "f_meta_recall", "f_meta_covered")
     beside = ("f_meta_covered",)
-    presets = PRESETS
+    presets: ClassVar = {"paper": {"base": "rouge", "base_kwargs": PAPER}}
     takes_sets = True
 
     def load(self) -> None:
@@ -59,17 +59,21 @@ class FMetaScorer(Scorer):
         self.missing = "not_asked" if counted else ""
         self.facts = {**self.base.facts, **({"threshold": f"{self.threshold:g}"} if counted else {})}
 
-    @staticmethod
-    def _module(name: str):
+    def _module(self, name: str) -> object:
+        """Return a module of `evaluate`; each is loaded once."""
         import evaluate
 
-        try:
-            return evaluate.load(name, keep_in_memory=True)
-        except OSError as error:
-            raise ValueError(
-                f"base: expected {', '.join(map(repr, BUILT_IN))}, the name or path of a module of evaluate, or a "
-                f"function of two lists of strings, got {name!r}, which is none of them: {error}"
-            ) from error
+        with ONE_AT_A_TIME:
+            try:
+                return self._modules.setdefault(
+                    name, self._modules.get(name) or evaluate.load(name, keep_in_memory=True)
+                )
+            except OSError as error:
+                raise ValueError(
+                    f"base: expected {', '.join(map(repr, BUILT_IN))}, the name or path of a module of evaluate, or a "
+                    f"function of two lists of strings, got {name!r}, which is none of them: {error}"
+                ) from error
+        return self._modules[name]
 
     def _base(self, base: object, base_kwargs: dict | None, base_key: str | None) -> Base:
         kwargs = {} if base_kwargs is None else base_kwargs
@@ -87,10 +91,7 @@ class FMetaScorer(Scorer):
                 return default_base()
             base = "same_question"
         if isinstance(base, str | Path) and base not in BUILT_IN:
-            with ONE_AT_A_TIME:
-                if str(base) not in self._modules:
-                    self._modules[str(base)] = self._module(str(base))
-            base = self._modules[str(base)]
+            base = self._module(str(base))
         if hasattr(base, "compute") and hasattr(base, "features"):
             return module_function(base, kwargs, base_key)
         if base_key is not None:

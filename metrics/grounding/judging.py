@@ -113,7 +113,7 @@ class Grounder:
 
     def _probabilities(self, prompts: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return (prompts,) probabilities that passages, the first part of a prompt, support a claim, the second."""
-        return self.reader.loaded.calibrated(self.reader.prompt_logits(prompts), np.ones(len(prompts)))
+        return self.reader.loaded.calibrated(self.reader.prompt_logits(prompts))
 
     def find_contradictions(self, rows: Sequence[Sequence[Verdict]], threshold: float) -> None:
         """Set `elsewhere` (other passages support it), `change` and `evidence` of the unsupported sentences.

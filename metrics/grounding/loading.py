@@ -35,5 +35,5 @@ def load_judge(*checkpoint, **settings) -> LoadedJudge:
         )
     if scaling := CLAIM_SCALING.get(judge.facts["checkpoint"].partition("-")[0]):
         slope, intercept, threshold = scaling
-        return replace(judge, slope=slope, intercept=intercept, threshold=threshold, long_words=None)
+        return replace(judge, slope=slope, intercept=intercept, threshold=threshold)
     return judge

@@ -4,7 +4,6 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,14 +16,6 @@ from .scoring import UNKNOWN, Tokens
 MIN_ANSWER = 64  # word pieces reserved for an answer, however long the question
 
 
-@dataclass(frozen=True)
-class Pieces:
-    """The word pieces of one text: (tokens,) ids and (tokens, 2) character offsets, start and end."""
-
-    ids: np.ndarray
-    offsets: np.ndarray
-
-
 class Encoder:
     """Computes keyphrase weights and token vectors of texts; `cut` are those that were not read to their end."""
 
@@ -33,15 +24,11 @@ class Encoder:
         self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
         self.layer = models.layer
         self.batch_tokens = budget_on(self.predictor.device.type, batch_tokens)
-        self.settings = models.settings
+        self.settings, self.workers = models.settings, getattr(self.predictor, "workers", 1)
         self.cut: set[tuple[str, str]] = set()  # (question, text)
 
-    @property
-    def _workers(self) -> int:
-        return getattr(self.predictor, "workers", 1)
-
-    def keyphrase_weights(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Pieces, np.ndarray]]:
-        """Return for every (question, text) its word pieces and their (tokens,) probabilities of being a keyphrase."""
+    def keyphrase_weights(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Return (tokens,) ids, (tokens, 2) character offsets and (tokens,) keyphrase weights of (question, text)."""
         if not pairs:
             return []
         limit = min(token_limit(self.predictor, self.tokenizer), self.settings.max_length)
@@ -58,14 +45,14 @@ class Encoder:
             in_text = np.array([s == side for s in batch.sequence_ids(i)], dtype=bool)
             ids = np.asarray(batch["input_ids"][i])
             offsets = np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[in_text]
-            pieces.append(Pieces(with_distinct_unknowns(ids[in_text], offsets, texts[i], self.tokenizer), offsets))
+            pieces.append((with_distinct_unknowns(ids[in_text], offsets, texts[i], self.tokenizer), offsets))
             masks.append(in_text)
             encoded.append({key: batch[key][i] for key in keys})
-            end = pieces[-1].offsets[-1][1] if len(ids[in_text]) else 0
+            end = offsets[-1][1] if len(offsets) else 0
             if len(ids) == limit and texts[i][end:].strip():
                 self.cut.add(pairs[i])
-        weights = run_padded(encoded, self._keyphrases, self.batch_tokens, self._workers)
-        return [(p, w[in_text]) for p, w, in_text in zip(pieces, weights, masks, strict=True)]
+        weights = run_padded(encoded, self._keyphrases, self.batch_tokens, self.workers)
+        return [(*piece, row[in_text]) for piece, row, in_text in zip(pieces, weights, masks, strict=True)]
 
     def _keyphrases(self, inputs: dict[str, np.ndarray]) -> np.ndarray:
         """Return (batch, tokens) probabilities of padded inputs."""
@@ -102,7 +89,7 @@ class Encoder:
         keys = [k for k in batch if k not in ("offset_mapping", "special_tokens_mask")]
         encoded = [{key: batch[key][i] for key in keys} for i in range(len(texts))]
         results = []
-        for i, vectors in enumerate(run_padded(encoded, self._unit_vectors, self.batch_tokens, self._workers)):
+        for i, vectors in enumerate(run_padded(encoded, self._unit_vectors, self.batch_tokens, self.workers)):
             is_word = np.asarray(batch["special_tokens_mask"][i]) == 0
             results.append((vectors[is_word], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[is_word]))
         return results
@@ -130,12 +117,10 @@ class Encoder:
         embedded = dict(zip(texts, self.vectors(texts), strict=True))
         items = {}
         for pair in unique:
-            pieces, weights = weighted[pair]
-            vectors, offsets = embedded[pair[1]]
-            denied = denied_pieces(pair[1], pieces.offsets, weights)
-            values = values_of(pair[1], pieces.offsets)
-            tokens = Tokens(pieces.ids, weights, aligned(vectors, offsets, pieces.offsets), denied, values)
-            items[pair] = (tokens, pieces.offsets)
+            ids, offsets, weights = weighted[pair]
+            vectors = aligned(*embedded[pair[1]], offsets)
+            signs = denied_pieces(pair[1], offsets, weights), values_of(pair[1], offsets)
+            items[pair] = Tokens(ids, weights, vectors, *signs), offsets
         return [items[pair][0] for pair in pairs], [items[pair][1] for pair in pairs]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.judging import Judge, reference_words
+from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoints import file_digest
 from genqa_metrics.statistics.resampling import bootstrap_counts, interval
@@ -165,8 +165,7 @@ def probabilities_of(loaded) -> Probabilities:
 
     def judge(*rows):
         triples = list(zip(*rows, strict=True))
-        lengths = reference_words([[reference] for _, reference, _ in triples])
-        return loaded.calibrated(Judge(loaded).logits(triples), lengths)
+        return loaded.calibrated(Judge(loaded).logits(triples))
 
     return judge
 

@@ -81,7 +81,7 @@ def word_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
 def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
     """Return word overlap times the heaviest keyphrase weight of KPQA: on the subject, and with a possible answer."""
     pairs = list(zip(*_flat(questions), strict=True))
-    weights = [float(w.max(initial=0.0)) for _, w in Encoder(load_models(device="cpu")).keyphrase_weights(pairs)]
+    weights = [float(w.max(initial=0.0)) for *_, w in Encoder(load_models(device="cpu")).keyphrase_weights(pairs)]
     return [a * b for a, b in zip(word_overlap(questions, seed), _split(np.array(weights), questions), strict=True)]
 
 
