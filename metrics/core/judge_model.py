@@ -286,7 +286,7 @@ class LoadedJudge(JudgeSettings):
     @property
     def signature(self) -> str:
         """The facts on one line."""
-        return "|".join(f"{name}:{value}" for name, value in self.facts.items())
+        return "|".join(f"{name}:{fact}" for name, fact in self.facts.items())
 
     def ready(self) -> Self:
         """Return the judge with its model loaded, or raise the error of loading."""

@@ -144,14 +144,14 @@ def cosines(predictions: Sequence[str], references: Sequence[str], longest: int 
     return (left * right).sum(axis=1)
 
 
-def same_question_scores(rouge: np.ndarray, cosine: np.ndarray, weights: Sequence[float] = WEIGHTS) -> np.ndarray:
+def same_question_scores(rouge: np.ndarray, cosine: np.ndarray) -> np.ndarray:
     """Return how likely two questions ask the same, from 0 to 1, by logistic regression; equal questions have 1.
 
     >>> same_question_scores(np.array([1.0, 0.2]), np.array([1.0, 0.3])).round(3).tolist()
     [1.0, 0.006]
     """
-    logits = weights[0] * rouge + weights[1] * cosine + weights[2]
-    return np.minimum((1 + np.exp(-sum(weights))) / (1 + np.exp(-logits)), 1)
+    logits = WEIGHTS[0] * rouge + WEIGHTS[1] * cosine + WEIGHTS[2]
+    return np.minimum((1 + np.exp(-sum(WEIGHTS))) / (1 + np.exp(-logits)), 1)
 
 
 def _same_question(predictions: list[str], references: list[str]) -> np.ndarray:

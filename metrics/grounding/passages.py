@@ -98,12 +98,12 @@ def texts_to_read(passages: Iterable[Passage], claims: Sequence[Collection[str]]
     distinct = sorted({passage.text: passage for passage in passages}.items())
     if sum(len(_WORD.findall(text)) for text, _ in distinct) <= most:
         return [readable(text) for text, _ in distinct if text.strip()]
-    every = [(text, part) for text, passage in distinct for part in passage.parts]
-    frequency = Counter(key for _, part in every for key in part.keys)
+    every = [(text, run) for text, passage in distinct for run in passage.parts]
+    frequency = Counter(key for _, run in every for key in run.keys)
 
     def ranked(claim: Collection[str]) -> list[int]:
         weights = {key: math.log(1 + len(every) / frequency[key]) for key in sorted(claim) if key in frequency}
-        shares = [sum(weight for key, weight in weights.items() if key in part.keys) for _, part in every]
+        shares = [sum(weight for key, weight in weights.items() if key in run.keys) for _, run in every]
         return sorted(range(len(every)), key=lambda number: -shares[number])
 
     chosen, left = set(), most
@@ -114,8 +114,8 @@ def texts_to_read(passages: Iterable[Passage], claims: Sequence[Collection[str]]
         chosen.add(number)
     texts: dict[str, list[str]] = {}
     for number in sorted(chosen):
-        text, part = every[number]
-        texts.setdefault(text, []).append(readable(text[part.start : part.end]))
+        text, run = every[number]
+        texts.setdefault(text, []).append(readable(text[run.start : run.end]))
     return [" ".join(read) for read in texts.values()]
 
 

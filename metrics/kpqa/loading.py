@@ -172,7 +172,7 @@ class Models:
     @property
     def signature(self) -> str:
         """The facts on one line."""
-        return "|".join(f"{name}:{value}" for name, value in self.facts.items())
+        return "|".join(f"{name}:{fact}" for name, fact in self.facts.items())
 
 
 def load_models(
