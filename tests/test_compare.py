@@ -104,10 +104,7 @@ def test_equal_differences_by_hand(tmp_path):
     low, high = (0.1 * (1 - unseen) + sign * unseen for sign in (-1, 1))
     assert pair["difference"] == pytest.approx({"value": 0.1, "low": low, "high": high}, abs=1e-6)
     assert (pair["p"], pair["wins"]) == (1, 5)
-    assert found["notes"] == [
-        "only 5 questions: only clear differences can be told from chance",
-        "f1: too few rows differ to test (5; the least is 6)",
-    ]
+    assert found["notes"] == ["only 5 questions: only clear differences can be told from chance"]
 
 
 def test_columns_may_have_the_names_of_metrics(tmp_path):
@@ -175,15 +172,6 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
     assert list(found["metrics"]["kpqa"]["tests"]) == ["rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"]
 
 
-def test_rows_that_differ_most():
-    scores = np.array([[0.5, 0.5, 0.5], [1.0, 0.0, 0.0], [0.2, 0.9, 0.3], [1.0, 1.0, 0.0], [0.0, 0.5, 1.0]])
-    assert most_different(scores, 10) == [1, 3, 4, 2]
-    two = np.array([[1.0, 0.0], [0.9, 0.0], [0.8, 0.0], [0.0, 0.1], [0.3, 0.3]])
-    assert most_different(two, 2) == [0, 3]
-    assert most_different(two, 4) == [0, 1, 2, 3]
-    assert most_different(two, 0) == []
-
-
 def test_rows_that_differ_equally_are_told_apart_by_the_judge_or_come_from_everywhere():
     verdicts = np.array([[1.0, 0.0, 0.0]] * 10 + [[0.0, 0.0, 0.0]] * 10)
     sure = np.where(verdicts == 1, 0.7, 0.2)
@@ -194,7 +182,7 @@ def test_rows_that_differ_equally_are_told_apart_by_the_judge_or_come_from_every
     assert sorted(most_different(verdicts[:, :2], 3)) == [0, 4, 9]
 
 
-@pytest.mark.parametrize("correction", ["none", "holm", "bonferroni", "fdr"])
+@pytest.mark.parametrize("correction", ["none", "fdr"])
 def test_correction(files, correction):
     pairs = report(files, correction=correction)["metrics"]["aev"]["tests"]["aev"]["pairs"]
     expected = resampling.adjust_p_values(np.array([pair["p"] for pair in pairs]), correction)
@@ -227,16 +215,6 @@ def test_a_wide_table_fits_a_narrow_terminal():
         assert max(map(len, lines)) <= min(width, 200)
         assert out.count("0.500") == out.count("[0.400, 0.610]") == 8
         assert (len([line for line in lines if line.startswith("a ")]) > 1) == (width == 80)
-
-
-def test_a_narrow_terminal_leaves_out_columns_without_a_value():
-    """Such as the p-values of a bootstrap that was not made; the numbers stay under their names."""
-    header = ["pair", "difference of ava_accuracy", "permutation p", "corrected", "bootstrap p", "corrected"]
-    tests = table.Table("t", header, [["own words - echo", "0.500 [0.168, 0.832]", "0.065", "0.066", "-", "-"]])
-    out = printed(table.print_table, tests, 80)
-    assert "bootstrap" not in out
-    assert len([line for line in out.splitlines() if line.startswith("own words")]) == 1
-    assert "bootstrap p" in printed(table.print_table, tests, 200)
 
 
 def test_questions_that_differ(files, tmp_path):
@@ -435,8 +413,10 @@ def test_verdicts_that_differ_significantly_are_said_with_what_cannot_be_told():
     for n, row in enumerate(rows):
         row["references"] = [f"{row['references'][0]} {'word ' * 60}"] if n % 2 else row["references"]
     (finding,) = genqa_metrics.compare(rows, resamples=400).findings
-    assert finding.startswith("Of 24 answers each the judge accepts more of good (24) than of bad (0): more than")
-    assert "so how many are right cannot be told" in finding
+    assert finding == (
+        "Which system has more right answers cannot be told: the judge accepts good 24, bad 0 of 24. By its verdicts "
+        "good is significantly ahead of bad; it can err more on one system than on another."
+    )
 
 
 def test_the_screen_has_every_tested_pair_and_says_how_many_rows_decide():
@@ -506,13 +486,12 @@ def test_too_few_rows_that_differ_are_not_tested(tmp_path, number):
     texts = [str(report), verbose, report.to_markdown(), report.to_html(), report.to_latex()]
     for text in [" ".join(text.split()) for text in texts]:
         assert (said in text) == (number < 6)
-    assert (f"f1: {said}" in report.notes) == (number < 6)
     assert report.findings[0].endswith(f"a is ahead; {said}.") == (number == 5)
     assert not any("too few rows" in text for text in report.findings[1:])
 
 
 def test_rows_of_one_question_differ_once(tmp_path):
-    """Five questions of eight rows, of 40 rows each; matrices of three systems say it, too."""
+    """Five questions of eight rows, of 40 rows each."""
     lines = [
         {"id": n, "question": f"q{n // 8}", "system": system, "f1": 1 - "abc".index(system) * (n // 8 < 5) / 2}
         | {"references": ["x"], "prediction": "x"}
@@ -522,7 +501,4 @@ def test_rows_of_one_question_differ_once(tmp_path):
     report = genqa_metrics.compare(lines, score_columns=["f1"], resamples=200, rows=0)
     said = "too few questions differ to test (5; the least is 6)"
     assert report.to_html().count(said) == 3, "the table of tests"
-    assert "Too few rows differ to test a and b, a and c and b and c." in report.to_html()
     assert said in " ".join(str(report).split())
-    pairs = "5 of a and b, 5 of a and c, 5 of b and c"
-    assert f"f1: too few questions differ to test ({pairs}; the least is 6)" in report.notes

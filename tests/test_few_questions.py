@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pytest
 from genqa_metrics.statistics import correlation, resampling
-from genqa_metrics.verbs.compare.analysis import Column, analyse
+from genqa_metrics.verbs.compare.analysis import Column, Compared, analyse
 from scipy import stats
 
 from tests.factories.files import run, save
@@ -41,7 +41,7 @@ def test_repeated_questions_are_not_taken_for_independent_ones(number, rows, sys
     for seed in range(repeats):
         made = verdicts(np.random.default_rng([seed, len(questions)]), questions, systems, share)
         labels = [f"s{i}" for i in range(systems)]
-        found = analyse(labels, {"x": Column("x")}, {"x": made}, 200, seed, questions=questions)["x"]
+        found = analyse(Compared(labels, {"x": Column("x")}, {"x": made}, questions, {}, 200, seed))["x"]
         pairs = found["tests"]["x"]["pairs"]
         wrong.append(any(pair["p_corrected"] < 0.05 for pair in pairs))
         held += [own["low"] <= share <= own["high"] for own in found["scores"]["x"].values()]

@@ -27,7 +27,7 @@ def test_identical_systems_are_tied(tmp_path):
     few = compared(systems(tmp_path, 4, a=[0.0, 1.0], b=[1.0, 0.0], c=[0.0]), "--format", "markdown")
     assert "a and b have the same score, 0.500; that c has less may be chance." in few
     three = compared(systems(tmp_path, 20, a=[0.0, 1.0], b=[1.0, 0.0], c=[0.0]), "--format", "markdown")
-    assert "a and b have the same score, 0.500; c is significantly worse." in three
+    assert "a and b have the same score, 0.500; c is significantly worse than a and b." in three
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -57,7 +57,7 @@ def test_bold_is_the_best_and_what_is_not_significantly_worse(many):
         names = {pair["first"], pair["second"]}
         if best in names and pair["p_corrected"] >= 0.05:
             tied |= names
-    assert set(many.ranking("points").best) == tied
+    assert set(many.ranking("points").leaders) == tied
     assert 1 < len(tied) < 8
     table = systems_table(many, "points")
     assert {table.rows[i][0] for i in table.marked} == tied
@@ -72,7 +72,7 @@ def test_a_cluster_is_not_bold_where_its_last_system_is_significantly_worse():
     systems = report.tests["points"]["points"]["systems"]
     assert {found["cluster"] for found in systems.values()} == {1}
     ranking = report.ranking("points")
-    best = ranking.best
+    best = ranking.leaders
     assert "s0" not in best
     worse = [system for system in ranking.order if system not in best]
     (said,) = report.findings

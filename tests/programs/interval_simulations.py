@@ -14,7 +14,7 @@ from genqa_metrics.statistics.estimation import Powered, label_tests, powered, p
 from genqa_metrics.statistics.intervals import COUNTS, rogan_gladen, share_interval
 from genqa_metrics.statistics.resampling import LEVEL
 from genqa_metrics.verbs.calibrate.calibration import effective_counts
-from genqa_metrics.verbs.compare.analysis import Column, analyse
+from genqa_metrics.verbs.compare.analysis import Column, Compared, analyse
 from scipy.special import ndtr as NORMAL
 from scipy.stats import fisher_exact
 
@@ -34,7 +34,7 @@ def _found_differences(world, scorers, questions, repeats) -> float:
             base, differences = rng.uniform(0.2, 0.8, len(questions)), world(rng, questions)
             scores = np.stack([base, base + differences], axis=1)
             statistics[name] = np.stack([scores, np.ones_like(scores)], axis=2)
-        report = analyse(["a", "b"], scorers, statistics, 400, seed, questions=questions)
+        report = analyse(Compared(["a", "b"], scorers, statistics, questions, {}, 400, seed))
         pairs = [pair for entry in report.values() for test in entry["tests"].values() for pair in test["pairs"]]
         clear = [pair["p_corrected"] < 0.05 for pair in pairs]
         ends = [pair["difference"] for pair in pairs]

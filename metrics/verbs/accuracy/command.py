@@ -53,7 +53,7 @@ def accuracy(
 
     **With fewer labels** the estimate assumes that the judge errs as often as on other data, as the first line says.
 
-    Also how many more labels would give +-1, 2 or 5 points, and the differences of systems, as `compare` has them.
+    Also how many more labels would give +-5 points, and the differences of systems, as `compare` has them.
 
     `--fail-under accuracy=0.8` demands the estimate, `low=0.8` the lower end of the interval, of every system.
 

@@ -1,7 +1,7 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -115,8 +115,10 @@ def accuracy(
                 raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
     label_notes: list[str] = []
     people = read_labels(label_sources, items, plans, columns, skips, label_notes, rater_error)
+    labels, chances = np.full(len(items), np.nan), 1.0
     if people:
         people.replace_those_of(items)
+        labels, chances = people.mean, people.probability
     if judge_column is None:
         judged, verdicts, scorer, errors, judge_notes = judge_answers(
             items, settings, sources, ignore_judge_errors, progress
@@ -128,38 +130,34 @@ def accuracy(
         verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown, ignore_judge_errors)
         judge, judged_by, rate_name = f"column:{judge_column}", f"the column {judge_column}", ""
     notes += label_notes
-    labels_of_rows = people.mean if people else np.full(len(items), np.nan)
     if people and people.until:
-        notes += stopped_outcomes(items, judged, people.mean, people.until)
-    rows_of = defaultdict(list)
-    for row, item in enumerate(items):
-        rows_of[item.system].append(row)
-    rows_by_system = {system: np.array(mine) for system, mine in rows_of.items()}
+        notes += stopped_outcomes(items, judged, labels, people.until)
+    names = np.array([item.system for item in items], dtype=object)
+    rows_by_system = {system: np.flatnonzero(names == system) for system in dict.fromkeys(names.tolist())}
     declined = np.array([not v and not attempts(item.predictions[0]) for item, v in zip(items, verdicts, strict=True)])
-    chances = people.probability if people else 1.0
     answers = JudgedAnswers(
         verdicts=verdicts,
         question_keys=np.array([question_key(item) for item in items]),
-        row_sums=estimation.row_sums(judged, verdicts, labels_of_rows, chances, declined).T,
+        row_sums=estimation.row_sums(judged, verdicts, labels, chances, declined).T,
         labels=people,
+        label_error=people.error if people else 0.0,
         errors=errors,
         rate_name=rate_name,
         finite=finite_population,
         confidence=confidence,
     )
-    systems: dict[str, dict] = {}
-    estimates: dict[str, Any] = {}
+    systems, estimates = {}, {}
     for system, mine in rows_by_system.items():
         systems[system], estimates[system] = answers.accuracy(system, mine)
         if people:
-            notes += selection_notes(system, judged[mine], people.probability[mine], answers.question_keys[mine])
+            notes += selection_notes(system, judged[mine], chances[mine], answers.question_keys[mine])
     notes += errors.notes(systems)
     sliced = None
     if by:
-        sliced, notes_on_slices = answers.by_slice(by, slices, rows_by_system, label_sources is not None)
-        notes += notes_on_slices
-    measured = errors.measured
+        sliced, slice_remarks = answers.by_slice(by, slices, rows_by_system, label_sources is not None)
+        notes += slice_remarks
     differences = answers.differences(rows_by_system, estimates) if len(systems) <= MAX_PAIRS_OF else []
+    shown_judge = "" if judge_column else JUDGE
     return AccuracyReport(
         genqa_metrics=__version__,
         inputs=inputs,
@@ -174,24 +172,16 @@ def accuracy(
             "columns": columns | ({"judge": judge_column} if judge_column else {}),
         },
         raters=people.raters if people else None,
-        measured=dict(measured.facts) if measured else None,
+        measured=dict(errors.measured.facts) if errors.measured else None,
         unlike={system: list(others) for system, others in errors.unlike.items()},
         systems=systems,
         differences=differences,
         sliced=sliced,
         bad_rows=skips.skipped,
         notes=notes,
-        worst=worst_answers(items, judged, labels_of_rows),
+        worst=worst_answers(items, judged, labels),
         _rate_name=rate_name or "judged",
-        _answers=partial(
-            viewed_answers,
-            items,
-            judged,
-            verdicts,
-            labels_of_rows,
-            slices if by else (),
-            judge="" if judge_column else JUDGE,
-        ),
+        _answers=partial(viewed_answers, items, judged, verdicts, labels, slices if by else (), judge=shown_judge),
     )
 
 
@@ -245,8 +235,8 @@ class AccuracyReport(Report):
         import pandas
 
         flat = {
-            system: {name: value for name, value in result.items() if not isinstance(value, Mapping)}
-            for system, result in self.systems.items()
+            system: {name: number for name, number in accuracy.items() if not isinstance(number, Mapping)}
+            for system, accuracy in self.systems.items()
         }
         return pandas.DataFrame.from_dict(flat, orient="index").rename_axis("system")
 
@@ -257,12 +247,11 @@ class AccuracyReport(Report):
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
-        return {"slices" if name == "sliced" else name: value for name, value in super().to_dict().items()}
+        return {"slices" if name == "sliced" else name: content for name, content in super().to_dict().items()}
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        further = self._agreement(), self._by_slice(), self._needed(), self._differences()
-        return [self._systems(), *filter(None, further)]
+        return [self._systems(), *filter(None, (self._agreement(), self._by_slice(), self._differences()))]
 
     @property
     def findings(self) -> list[str]:
@@ -270,17 +259,13 @@ class AccuracyReport(Report):
         with_interval = [system for system, accuracy in self.systems.items() if accuracy["low"] is not None]
         first = max(with_interval, key=lambda system: self.systems[system]["accuracy"], default=None)
         open_pairs = [(p["first"], p["second"]) for p in self.differences if not _is_clear(p["difference"])]
-        why, _ = untold(self.notes)
-        return why or [
-            highest_accuracy(self.systems, [system for pair in open_pairs if first in pair for system in pair])
-        ]
+        as_good = [system for pair in open_pairs if first in pair for system in pair]
+        return untold(self.notes)[0] or [highest_accuracy(self.systems, as_good)]
 
     @property
     def next_steps(self) -> list[str]:
         """What to do next: how to get an accuracy or a narrower interval, and to compare."""
-        _, steps = untold(self.notes)
-        if any("needed" in accuracy for accuracy in self.systems.values()):
-            steps += [as_sentence(step) for step in self._more_labels() if step]
+        steps = [*untold(self.notes)[1], *map(as_sentence, self._more_labels())]
         compared = "Read the answers on which systems differ: genqa-metrics compare FILE --labels LABELS."
         return [*steps, *[compared] * (len(self.systems) > 1 and bool(self.labels))]
 
@@ -290,32 +275,34 @@ class AccuracyReport(Report):
         confusion = {case: sum(accuracy["confusion"][case] for accuracy in systems.values()) for case in CONFUSION}
         return help_of_judge(systems, confusion)
 
+    def _sum(self, name: str) -> int:
+        return sum(accuracy[name] for accuracy in self.systems.values())
+
     @property
     def headline(self) -> str:
         """What was judged by what, and what the numbers assume, in one line."""
-        assumes = assumption(self.systems)
-        answers, labels = (sum(of[name] for of in self.systems.values()) for name in ("rows", "labelled"))
-        of = f"{len(self.systems)} system{'s' * (len(self.systems) != 1)}"
-        counts = f"{answers:,} answer{'s' * (answers != 1)} of {of}"
+        answers, labels, systems = self._sum("rows"), self._sum("labelled"), len(self.systems)
+        counts = f"{answers:,} answer{'s' * (answers != 1)} of {systems} system{'s' * (systems != 1)}"
         labelled = f"{labels:,} labelled" if labels else "without labels"
-        return f"{counts}, judged by {self.judged_by}, {labelled}{f'; the accuracy {assumes}' * bool(assumes)}"
+        assumes = f"; the accuracy {assumption(self.systems)}" * bool(assumption(self.systems))
+        return f"{counts}, judged by {self.judged_by}, {labelled}{assumes}"
 
     def show(self, console: Any) -> None:
         """Print one line a system, the findings and the method; `show_all` prints all tables."""
-        systems = self.systems.values()
-        with_interval = [accuracy["low"] is not None for accuracy in systems]
+        with_interval = [accuracy["low"] is not None for accuracy in self.systems.values()]
         interval = f"{self._percent()} interval for {self.settings['truth']}"
         rests_on = [f"right: {methods(self.systems)}, {interval}"] * any(with_interval)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
-        is_labelled = any(accuracy["labelled"] for accuracy in systems)
-        proposed = min([LABELS_TO_BEGIN, *(accuracy["rows"] for accuracy in systems)])
+        header = ["system", "accuracy", *["source"] * any(with_interval), "declined_of_rows"]
+        names = {"accuracy": "right", "source": "from", "declined_of_rows": "declined"}
+        proposed = what_labels_give(min([LABELS_TO_BEGIN, *(accuracy["rows"] for accuracy in self.systems.values())]))
         print_first_screen(
             console,
             self.headline,
-            self._short(),
+            Table("", [names.get(name, name) for name in header], self._rows(header), ""),
             [*(self.findings if all(with_interval) else []), *rests_on],  # a note says that it cannot be told
-            [*self.notes, *filter(None, ["" if is_labelled else what_labels_give(proposed)])],
-            "All tables, how many more labels, and the judge's signature: --verbose",
+            [*self.notes, *[proposed] * (not self._sum("labelled"))],
+            "All tables, and the judge's signature: --verbose",
             lambda room: self._print_slices(console),
         )
 
@@ -324,17 +311,10 @@ class AccuracyReport(Report):
             console.print()
             print_table(table, console)
 
-    def _short(self) -> Table:
-        header = ["system", "accuracy", *["source"] * self._any_interval(), "declined_of_rows"]
-        rows = [[system, *_cells(accuracy, header[1:])] for system, accuracy in self._ordered()]
-        names = {"accuracy": "right", "source": "from", "declined_of_rows": "declined"}
-        return Table("", [names.get(name, name) for name in header], rows, "")
-
-    def _any_interval(self) -> bool:
-        return any(accuracy["low"] is not None for accuracy in self.systems.values())
-
-    def _ordered(self) -> list[tuple[str, Mapping]]:
-        return sorted(self.systems.items(), key=lambda item: -(item[1]["accuracy"] or 0))
+    def _rows(self, header: Sequence[str]) -> list[list[str]]:
+        """Return the cells of a table of the systems, the most accurate first."""
+        ordered = sorted(self.systems.items(), key=lambda item: -(item[1]["accuracy"] or 0))
+        return [[system, *_cells(accuracy, header[1:])] for system, accuracy in ordered]
 
     def _more_labels(self) -> list[str]:
         """Return how many more labels would give an interval of 5 points on both sides, or how many questions."""
@@ -342,14 +322,14 @@ class AccuracyReport(Report):
         needed = [accuracy["needed"]["0.05"] for accuracy in planned]
         if None not in needed:
             most = max(needed, default=0)
-            return [f"about {most:,} more labels of each system would give +-5 points"] if most else []
+            return [f"about {most:,} more labels of each system would give +-5 points"] * bool(most)
         questions = [accuracy["questions_needed"]["0.05"] for accuracy in planned]
-        each = "labels of every system" if len(planned) > 1 else "labels"
-        more = "" if None in questions else f"+-5 points need {each} on about {rounded(max(questions))} such questions"
-        rows, labels = (sum(of[name] for of in self.systems.values()) for name in ("rows", "labelled"))
+        each, rows = "labels of every system" if len(planned) > 1 else "labels", self._sum("rows")
         widest = 100 * max(accuracy["half_width_of_all"] for accuracy in planned)
-        with_all = f"labelling all {rows:,} rows gives about +-{widest:.0f} points" if labels < rows else ""
-        return ["; ".join(filter(None, [with_all, more]))]
+        sentences = [f"labelling all {rows:,} rows gives about +-{widest:.0f} points"] * (self._sum("labelled") < rows)
+        if None not in questions:
+            sentences.append(f"+-5 points need {each} on about {rounded(max(questions))} such questions")
+        return ["; ".join(sentences)] * bool(sentences)
 
     def charts(self) -> dict:
         """Return a chart of the accuracy, for the table of the systems."""
@@ -360,12 +340,12 @@ class AccuracyReport(Report):
         return f"{self.settings['confidence']:.0%}"
 
     def _systems(self) -> Table:
-        is_labelled = any(accuracy["labelled"] for accuracy in self.systems.values())
-        is_estimated = self._any_interval()
+        is_labelled = bool(self._sum("labelled"))
+        is_estimated = any(accuracy["low"] is not None for accuracy in self.systems.values())
         header = ["system", "accuracy", *["source", "wrong"] * is_estimated, "declined"]
         header += [*["accuracy_given_attempted"] * is_estimated, "answers"]
         header += ["judged", *["labelled", "effective_sample_size"] * is_labelled]
-        rows = [[system, *_cells(accuracy, header[1:])] for system, accuracy in self._ordered()]
+        rows = self._rows(header)
         explanation = "Judged: the share that the judge accepts, its errors included."
         if is_estimated:
             explanation = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
@@ -387,32 +367,12 @@ class AccuracyReport(Report):
         )
         return confusion_table("Judge and people", agreed, explanation) if agreed else None
 
-    def _needed(self) -> Table | None:
-        planned = {system: accuracy for system, accuracy in self.systems.items() if "needed" in accuracy}
-        if not planned:
-            return None
-        points = next(iter(planned.values()))["needed"]
-        header = ["system", *(f"+-{float(point) * 100:g} points" for point in points), "+- with all labels"]
-        rows = []
-        for system, accuracy in planned.items():
-            cells = [system]
-            for point, count in accuracy["needed"].items():
-                questions = accuracy["questions_needed"][point]
-                questions_cell = "-" if questions is None else f"{rounded(questions)} questions"
-                cells.append(questions_cell if count is None else f"{count:,}")
-            rows.append([*cells, f"+-{100 * accuracy['half_width_of_all']:.0f} points"])
-        explanation = (
-            "About how many more rows to label for such an interval; where labels of all rows do not give it, of how "
-            "many questions like these they would. -: too many labels are wrong."
-        )
-        return Table("How many more labels", header, rows, explanation)
-
     def _by_slice(self) -> Table | None:
         """Return the accuracy of every system in every slice; slices of which it cannot be told are one line."""
         if not self.sliced:
             return None
-        column, is_labelled = self.sliced["column"], bool(self.labels)
-        header = ["accuracy", "wrong", "declined", "answers", *["labelled"] * is_labelled]
+        column = self.sliced["column"]
+        header = ["accuracy", "wrong", "declined", "answers", *["labelled"] * bool(self.labels)]
         rows, without_interval = [], defaultdict(list)
         for name, systems in self.sliced["values"].items():
             for system, accuracy in systems.items():
@@ -423,10 +383,9 @@ class AccuracyReport(Report):
         shown = len(rows)
         for system, slices in without_interval.items():
             sums = {key: sum(of[key] for _, of in slices) for key in ("rows", "labelled", "labelled_right")}
-            means = {
-                key: sum(of[key] * of["rows"] for _, of in slices) / sums["rows"] for key in ("judged", "declined")
-            }
-            together = {"accuracy": None, "low": None, "wrong": None, **sums, **means}
+            for key in ("judged", "declined"):
+                sums[key] = sum(of[key] * of["rows"] for _, of in slices) / sums["rows"]
+            together = {"accuracy": None, "low": None, "wrong": None, **sums}
             rows.append([briefly([name for name, _ in slices]), system, *_cells(together, header)])
         explanation = f"Each interval by itself: of {shown:,} intervals about "
         explanation += f"{shown * (1 - self.settings['confidence']):.1f} miss the truth."
@@ -443,8 +402,6 @@ class AccuracyReport(Report):
         explanation = f"With {self._percent()} intervals"
         if self.settings["correction"] == CORRECTION:
             explanation += f", corrected by Holm's method for the {len(rows):,} pairs, as those of `compare`"
-        elif len(rows) > 1:
-            explanation += f", not corrected for the {len(rows):,} pairs"
         header = ["pair", "difference of accuracy", "questions in common"]
         return Table("Differences of systems", header, rows, f"{explanation}. Bold: leaves out 0.", marked)
 

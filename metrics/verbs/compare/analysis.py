@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -34,17 +35,6 @@ class Column(Scorer):
     def signature(self) -> str:
         """Name of the column, and how its scores are summarized."""
         return f"column:{self.main}|mean"
-
-
-def scores_of_rows(scorer: Scorer, statistics: np.ndarray) -> dict[str, np.ndarray]:
-    """Return {name: (rows, systems) scores}; a set of predictions has the score of its mean statistics.
-
-    Statistics are (rows, systems, k + 1) sums over the predictions of a row, the last column their number. Names are
-    those of `Scorer.row_names`.
-    """
-    means = statistics[..., :-1] / np.maximum(statistics[..., -1:], 1)
-    scores = scorer.row_scores(means.reshape(-1, means.shape[-1]))
-    return {name: np.asarray(row_scores).reshape(means.shape[:2]) for name, row_scores in scores.items()}
 
 
 def row_name(scorer: Scorer, name: str) -> str:
@@ -86,192 +76,178 @@ class Judged:
             for s, system in enumerate(systems)
         }
 
-    def accuracy(
-        self, systems: Sequence[str], questions: np.ndarray, samples: int, seed: int
-    ) -> tuple[np.ndarray, LabelTests, np.ndarray]:
-        """Return (systems, 3) accuracies with limits, the tests of all pairs, and the (rows, systems) scores tested.
+    def accuracy(self, systems: Sequence[str], questions: np.ndarray, draws) -> tuple[dict, LabelTests, np.ndarray]:
+        """Return {system: accuracy with limits}, the tests of all pairs, and the (rows, systems) scores tested.
 
         Accuracies are NaN where they cannot be told. The scores of a system are its labels (NaN without one) where
         labels decide, else its verdicts.
         """
         sums = self.sums(systems, questions)
         estimates = [self.errors.estimate(*pair, label_error=self.label_error) for pair in sums.items()]
-        limits = [[np.nan] * 3 if of.low is None else [of.value, of.low, of.high] for of in estimates]
-        draws = bootstrap_counts(int(questions.max()) + 1, samples, seed)
+        ends = [(np.nan,) * 3 if of.low is None else (of.value, of.low, of.high) for of in estimates]
         tests = accuracy_tests(estimates, draws, label_error=self.label_error)
         scores = np.where([estimate.by_labels for estimate in estimates], self.labels, self.verdicts)
-        return np.array(limits, dtype=float), tests, scores
+        return {system: _estimate(*of) for system, of in zip(systems, ends, strict=True)}, tests, scores
 
 
-def uncorrected(
-    systems: Sequence[str],
-    scorers: Mapping[str, Scorer],
-    statistics: Mapping[str, np.ndarray],
-    samples: int,
-    seed: int,
-    questions: np.ndarray,
-    judges: Mapping[str, Judged] | None = None,
-) -> dict[str, tuple[dict[str, dict], dict[str, tuple[PairedTests | LabelTests, np.ndarray]]]]:
-    """Return {metric: (scores, tests)} before p-values are corrected for their number; arguments as for `analyse`.
+@dataclass(frozen=True)
+class Compared:
+    """What systems scored on the same rows, and how their differences are tested."""
 
-    Scores are {name: {system: "value", "low", "high"}}; tests, of the names that are tested, {name: (tests of all
-    pairs, (rows, systems) scores)}.
-    """
-    sizes = np.bincount(questions)
-    number = float(kish(sizes))
-    first, second = np.array(list(combinations(range(len(systems)), 2))).T
-    result = {}
-    for metric, scorer in scorers.items():
-        question_statistics = np.zeros((len(sizes), *statistics[metric].shape[1:]))
-        np.add.at(question_statistics, questions, statistics[metric])
-        totals = question_statistics.sum(axis=0)
-        corpus = scorer.resampled_scores(totals[..., :-1], totals[..., -1])
-        rest = totals - question_statistics
-        without = scorer.resampled_scores(rest[..., :-1], rest[..., -1])
-        by_row = scores_of_rows(scorer, statistics[metric])
-        scores, tests, tested = {}, {}, list(scorer.significance_scores)
-        if judges and metric in judges:
-            tested[0] = ACCURACY
-            accuracies, *tests_of_accuracy = judges[metric].accuracy(systems, questions, samples, seed)
-            scores[ACCURACY] = {system: _estimate(*ends) for system, ends in zip(systems, accuracies, strict=True)}
-            tests[ACCURACY] = tuple(tests_of_accuracy)
-        for name in scorer.names:
-            moves = influences(corpus[name], without[name])
-            # The mean of a column is within 0 and 1 by chance if its scores are not.
-            observed = statistics[metric][..., 0] if isinstance(scorer, Column) else without[name]
-            is_share = bool(np.nanmin(observed) >= -1e-9 and np.nanmax(observed) <= 1 + 1e-9)
-            if is_share:
-                influence = np.moveaxis(moves, 0, -1) / len(sizes)
-                all_sizes = np.broadcast_to(sizes, influence.shape)
-                low, high = share_interval(np.clip(corpus[name], 0, 1), influence, all_sizes)
-            elif number < MIN_QUESTIONS:
-                low = high = np.full(len(systems), np.nan)
-            else:
-                unbounded, draws = np.full(len(systems), np.inf), bootstrap_counts(len(sizes), samples, seed)
-                from_zero = paired_tests(corpus[name], moves, number, unbounded, draws)
-                low, high = from_zero.limits(np.full(len(systems), LEVEL))
-            scores[name] = {system: _estimate(corpus[name][s], low[s], high[s]) for s, system in enumerate(systems)}
-            if name in tested:
-                row_scores = by_row[row_name(scorer, name)]
-                bounds = np.full(len(first), 1.0 if is_share else float(np.ptp(row_scores)) or np.inf)
-                draws = bootstrap_counts(len(sizes), samples, seed)
-                differences, influence = corpus[name][first] - corpus[name][second], moves[:, first] - moves[:, second]
-                tests[name] = paired_tests(differences, influence, number, bounds, draws), row_scores
-        result[metric] = scores, {name: tests[name] for name in tested}
-    return result
+    systems: Sequence[str]
+    scorers: Mapping[str, Scorer]
+    statistics: Mapping[str, np.ndarray]  # {metric: (rows, systems, k + 1) sums over the predictions, their number}
+    questions: np.ndarray  # (rows,) numbers 0, 1, ... without gaps; rows of one question are drawn together
+    judges: Mapping[str, Judged] = field(default_factory=dict)  # whose accuracy is tested in place of the verdicts
+    samples: int = 10_000  # of the bootstrap, the same for all systems and metrics
+    seed: int = 0
+    correction: str = "holm"  # one of `CORRECTIONS`
+
+    def at_rows(self, rows: np.ndarray) -> "Compared":
+        """Return the scores on some rows."""
+        return replace(
+            self,
+            statistics={metric: sums[rows] for metric, sums in self.statistics.items()},
+            questions=np.unique(self.questions[rows], return_inverse=True)[1],
+            judges={metric: judge.at_rows(rows) for metric, judge in self.judges.items()},
+        )
+
+    @cached_property
+    def row_scores(self) -> dict[str, dict[str, np.ndarray]]:
+        """{metric: {name of a row's score: (rows, systems) scores}}; a set has the score of its mean sums."""
+        result: dict[str, dict[str, np.ndarray]] = {}
+        for metric, scorer in self.scorers.items():
+            statistics = self.statistics[metric]
+            means = statistics[..., :-1] / np.maximum(statistics[..., -1:], 1)
+            scores = scorer.row_scores(means.reshape(-1, means.shape[-1]))
+            result[metric] = {name: np.asarray(of).reshape(means.shape[:2]) for name, of in scores.items()}
+        return result
+
+    def uncorrected(self) -> dict[str, tuple[dict[str, dict], dict[str, tuple[PairedTests | LabelTests, np.ndarray]]]]:
+        """Return {metric: (scores, tests)} before p-values are corrected for their number.
+
+        Scores are {name: {system: "value", "low", "high"}}; tests, of the names that are tested, {name: (tests of all
+        pairs, (rows, systems) scores)}.
+        """
+        sizes = np.bincount(self.questions)
+        number, draws = float(kish(sizes)), partial(bootstrap_counts, len(sizes), self.samples, self.seed)
+        first, second = np.array(list(combinations(range(len(self.systems)), 2))).T
+        result = {}
+        for metric, scorer in self.scorers.items():
+            statistics = self.statistics[metric]
+            question_statistics = np.zeros((len(sizes), *statistics.shape[1:]))
+            np.add.at(question_statistics, self.questions, statistics)
+            totals = question_statistics.sum(axis=0)
+            corpus, without = (
+                scorer.resampled_scores(sums[..., :-1], sums[..., -1])
+                for sums in (totals, totals - question_statistics)
+            )
+            scores, tests, tested = {}, {}, list(scorer.significance_scores)
+            if metric in self.judges:
+                tested[0] = ACCURACY
+                judge = self.judges[metric]
+                scores[ACCURACY], *tests[ACCURACY] = judge.accuracy(self.systems, self.questions, draws())
+            for name in scorer.names:
+                moves = influences(corpus[name], without[name])
+                # The mean of a column is within 0 and 1 by chance if its scores are not.
+                observed = statistics[..., 0] if isinstance(scorer, Column) else without[name]
+                is_share = bool(np.nanmin(observed) >= -1e-9 and np.nanmax(observed) <= 1 + 1e-9)
+                low = high = np.full(len(self.systems), np.nan)
+                if is_share:
+                    influence = np.moveaxis(moves, 0, -1) / len(sizes)
+                    sizes_of_all = np.broadcast_to(sizes, influence.shape)
+                    low, high = share_interval(np.clip(corpus[name], 0, 1), influence, sizes_of_all)
+                elif number >= MIN_QUESTIONS:
+                    from_zero = paired_tests(corpus[name], moves, number, np.full(len(low), np.inf), draws())
+                    low, high = from_zero.limits(np.full(len(low), LEVEL))
+                scores[name] = dict(zip(self.systems, map(_estimate, corpus[name], low, high), strict=True))
+                if name in tested:
+                    row_scores = self.row_scores[metric][row_name(scorer, name)]
+                    bounds = np.full(len(first), 1.0 if is_share else float(np.ptp(row_scores)) or np.inf)
+                    differences = corpus[name][first] - corpus[name][second]
+                    apart = moves[:, first] - moves[:, second]
+                    tests[name] = paired_tests(differences, apart, number, bounds, draws()), row_scores
+            result[metric] = scores, {name: tests[name] for name in tested}
+        return result
+
+    def tested_pairs(self, family: Sequence[tuple[PairedTests | LabelTests, np.ndarray]]) -> list[list[dict]]:
+        """Return the corrected tests of all pairs as reports have them, for each (tests, (rows, systems) scores).
+
+        Keys are "first", "second", "difference" ("value", "low", "high"), "p", "p_corrected", "differing" (number of
+        questions on which the two differ; None where labels of some rows decide), "wins", "ties" and "losses" of the
+        first system, in the rows where both have a score.
+        """
+        result = []
+        outcomes = corrected([tests for tests, _ in family], self.correction)
+        for (tests, by_row), (p_corrected, low, high) in zip(family, outcomes, strict=True):
+            pairs = []
+            for i, (first, second) in enumerate(combinations(range(len(self.systems)), 2)):
+                pair = {"first": self.systems[first], "second": self.systems[second]}
+                pair["difference"] = _estimate(tests.differences[i], low[i], high[i])
+                pair |= {"p": float(tests.p_values[i]), "p_corrected": float(p_corrected[i])}
+                differing = tests.differing[i]
+                pair["differing"] = None if np.isnan(differing) else math.ceil(differing - 1e-9)
+                a, b = by_row[:, first], by_row[:, second]
+                slack, both = 1e-12 * np.maximum(np.abs(a), np.abs(b)), int((~np.isnan(a + b)).sum())
+                wins, losses = int((a - b > slack).sum()), int((a - b < -slack).sum())
+                pairs.append(pair | {"wins": wins, "ties": both - wins - losses, "losses": losses})
+            result.append(pairs)
+        return result
 
 
-def analyse(
-    systems: Sequence[str],
-    scorers: Mapping[str, Scorer],
-    statistics: Mapping[str, np.ndarray],
-    samples: int = 10_000,
-    seed: int = 0,
-    correction: str = "holm",
-    questions: np.ndarray | None = None,
-    judges: Mapping[str, Judged] | None = None,
-) -> dict[str, dict]:
+def analyse(compared: Compared) -> dict[str, dict]:
     """Return scores with intervals, tests of all pairs of systems, and ranks.
 
-    Args:
-        systems: their names.
-        scorers: {metric: its scorer}.
-        statistics: {metric: (rows, systems, k + 1) sums over the predictions of a row, the last their number}.
-        samples: number of bootstrap samples, which are the same for all systems and metrics.
-        seed: of the samples.
-        correction: one of `CORRECTIONS`. The tests by the first score of every metric are one family, those by the
-            second ones another, and so on.
-        questions: (rows,) numbers 0, 1, ... without gaps; rows of one question are drawn together. None: one row each.
-        judges: {metric: verdicts and labels} of judges whose estimated accuracy is tested in place of the verdicts.
-
-    Returns:
-        {metric: {"scores": {name: {system: "value", "low", "high"}}, "tests": {name: {"systems": {system: "cluster",
-        "best_rank", "worst_rank"}, "pairs": see `tested_pairs`}}}}. Intervals of differences are as wide as the
-        correction asks.
+    {metric: {"scores": {name: {system: "value", "low", "high"}}, "tests": {name: {"systems": {system: "cluster",
+    "best_rank", "worst_rank"}, "pairs": see `tested_pairs`}}}}. The tests by the first score of every metric are one
+    family, those by the second ones another, and so on. Intervals of differences are as wide as the correction asks.
     """
-    questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
-    result = uncorrected(systems, scorers, statistics, samples, seed, questions, judges)
+    result = compared.uncorrected()
     report: dict[str, dict] = {metric: {"scores": scores, "tests": {}} for metric, (scores, _) in result.items()}
-    numbers = {system: s for s, system in enumerate(systems)}
     for position in range(max(len(tests) for _, tests in result.values())):
         family = [(metric, list(tests)[position]) for metric, (_, tests) in result.items() if len(tests) > position]
-        outcomes = corrected([result[metric][1][name][0] for metric, name in family], correction)
-        for (metric, name), outcome in zip(family, outcomes, strict=True):
-            pairs = tested_pairs(systems, *result[metric][1][name], outcome)
-            better = np.zeros((len(systems), len(systems)), dtype=bool)
-            for pair in pairs:
-                ends = numbers[pair["first"]], numbers[pair["second"]]
-                better[ends if pair["difference"]["value"] > 0 else ends[::-1]] = pair["p_corrected"] < LEVEL
-            scores = np.array([estimate["value"] for estimate in result[metric][0][name].values()])
-            ranks = {system: dict.fromkeys(("cluster", "best_rank", "worst_rank")) for system in systems}
-            ranked = np.flatnonzero(~np.isnan(scores))
-            clusters = zip(ranked.tolist(), *ranking(scores[ranked], better[np.ix_(ranked, ranked)]), strict=True)
-            for s, cluster, (best, worst) in clusters:
-                ranks[systems[s]] = {"cluster": cluster, "best_rank": best, "worst_rank": worst}
-            report[metric]["tests"][name] = {"systems": ranks, "pairs": pairs}
+        all_pairs = compared.tested_pairs([result[metric][1][name] for metric, name in family])
+        for (metric, name), pairs in zip(family, all_pairs, strict=True):
+            report[metric]["tests"][name] = {"systems": _ranks(result[metric][0][name], pairs), "pairs": pairs}
     return report
 
 
-def analyse_slices(
-    systems: Sequence[str],
-    scorers: Mapping[str, Scorer],
-    statistics: Mapping[str, np.ndarray],
-    rows_by_slice: Mapping[str, np.ndarray],
-    samples: int,
-    seed: int,
-    correction: str,
-    questions: np.ndarray,
-    judges: Mapping[str, Judged],
-) -> dict[str, dict[str, dict]]:
+def _ranks(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> dict[str, dict[str, int | None]]:
+    """Return {system: "cluster", "best_rank", "worst_rank"}, None for a system without a score."""
+    ranks = {system: dict.fromkeys(("cluster", "best_rank", "worst_rank")) for system in scores}
+    ranked = [system for system, score in scores.items() if not np.isnan(score["value"])]
+    better = np.zeros((len(ranked), len(ranked)), dtype=bool)
+    for pair in pairs:
+        if pair["p_corrected"] < LEVEL:
+            ends = ranked.index(pair["first"]), ranked.index(pair["second"])
+            better[ends if pair["difference"]["value"] > 0 else ends[::-1]] = True
+    clusters = ranking(np.array([scores[system]["value"] for system in ranked]), better)
+    for system, cluster, (best, worst) in zip(ranked, *clusters, strict=True):
+        ranks[system] = {"cluster": cluster, "best_rank": best, "worst_rank": worst}
+    return ranks
+
+
+def analyse_slices(compared: Compared, rows_by_slice: Mapping[str, np.ndarray]) -> dict[str, dict[str, dict]]:
     """Return {metric: {slice: "questions" (their number), "scores", "pairs"}} by the score that ranks systems.
 
-    p-values are corrected over all pairs in all slices. `rows_by_slice` has the row numbers of every slice; the other
-    arguments are those of `analyse`.
+    p-values are corrected over all pairs in all slices. `rows_by_slice` has the row numbers of every slice.
     """
-    results, questions_by_slice = {}, {}
-    for slice_name, rows in rows_by_slice.items():
-        numbers = questions_by_slice[slice_name] = np.unique(questions[rows], return_inverse=True)[1]
-        slice_statistics = {metric: sums[rows] for metric, sums in statistics.items()}
-        judged = {metric: judge.at_rows(rows) for metric, judge in judges.items()}
-        results[slice_name] = uncorrected(systems, scorers, slice_statistics, samples, seed, numbers, judged)
+    slices = {slice_name: compared.at_rows(rows) for slice_name, rows in rows_by_slice.items()}
+    results = {slice_name: of_slice.uncorrected() for slice_name, of_slice in slices.items()}
     report: dict[str, dict[str, dict]] = {}
-    for metric in scorers:
+    for metric in compared.scorers:
         by_slice = {slice_name: result[metric] for slice_name, result in results.items()}
         name = next(iter(next(iter(by_slice.values()))[1]))
-        family = corrected([tests[name][0] for _, tests in by_slice.values()], correction)
+        all_pairs = compared.tested_pairs([tests[name] for _, tests in by_slice.values()])
         report[metric] = {
             slice_name: {
-                "questions": int(questions_by_slice[slice_name].max()) + 1,
+                "questions": int(slices[slice_name].questions.max()) + 1,
                 "scores": scores[name],
-                "pairs": tested_pairs(systems, *tests[name], outcome),
+                "pairs": pairs,
             }
-            for (slice_name, (scores, tests)), outcome in zip(by_slice.items(), family, strict=True)
+            for (slice_name, (scores, _)), pairs in zip(by_slice.items(), all_pairs, strict=True)
         }
     return report
-
-
-def tested_pairs(
-    systems: Sequence[str], tests: PairedTests | LabelTests, by_row: np.ndarray, outcome: tuple
-) -> list[dict]:
-    """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns.
-
-    Keys are "first", "second", "difference" ("value", "low", "high"), "p", "p_corrected", "differing" (number of
-    questions on which the two differ; None where labels of some rows decide), "wins", "ties" and "losses" of the first
-    system, in the rows where both have a score.
-    """
-    pairs = []
-    for i, (first, second) in enumerate(combinations(range(len(systems)), 2)):
-        a, b = by_row[:, first], by_row[:, second]
-        slack = 1e-12 * np.maximum(np.abs(a), np.abs(b))
-        wins, losses = int((a - b > slack).sum()), int((a - b < -slack).sum())
-        difference = _estimate(tests.differences[i], outcome[1][i], outcome[2][i])
-        pair = {"first": systems[first], "second": systems[second], "difference": difference}
-        pair |= {"p": float(tests.p_values[i]), "p_corrected": float(outcome[0][i])}
-        differing = tests.differing[i]
-        pair["differing"] = None if np.isnan(differing) else math.ceil(differing - 1e-9)
-        both = int((~np.isnan(a) & ~np.isnan(b)).sum())
-        pairs.append(pair | {"wins": wins, "ties": both - wins - losses, "losses": losses})
-    return pairs
 
 
 def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> list[str]:
@@ -284,12 +260,10 @@ def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> lis
     >>> test = lambda first, second, p: {"first": first, "second": second, "p_corrected": p}
     >>> closest_pair(scores, [test("c", "b", 0.9), test("c", "a", 0.3), test("a", "b", 0.3), test("a", "d", 0.01)])
     ['b', 'c']
-    >>> closest_pair(scores, [test("a", system, 0.01) for system in "bcd"])
-    ['a', 'b']
     """
-    scored = [system for system, of in scores.items() if of["value"] is not None and not np.isnan(of["value"])]
+    scored = [system for system, score in scores.items() if not np.isnan(score["value"])]
     order = sorted(scored, key=lambda system: -scores[system]["value"])
-    decided = {frozenset((pair["first"], pair["second"])) for pair in pairs if (pair["p_corrected"] or np.nan) < LEVEL}
+    decided = {frozenset((pair["first"], pair["second"])) for pair in pairs if pair["p_corrected"] < LEVEL}
     best = [system for system in order if frozenset((order[0], system)) not in decided]
     undecided = [list(pair) for pair in combinations(best, 2) if frozenset(pair) not in decided]
     return min(undecided, key=lambda pair: scores[pair[0]]["value"] - scores[pair[1]]["value"], default=order[:2])

@@ -1,13 +1,12 @@
 """Sentences on a comparison: which systems are first by each metric, slices that say the opposite, what changed."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 from ...registry import SCORERS, scorer_class
 from ...reports.report import MOST_CHARACTERS, Report, briefly, rejected
 from ...reports.table import listed, number
-from .ranking import Pair, Ranking, from_better, is_clear
+from .ranking import Ranking, from_better, is_clear
 
 MOST_SHARES = 6  # systems that a sentence lists
 
@@ -15,73 +14,48 @@ MOST_SHARES = 6  # systems that a sentence lists
 def first_systems(report: Report, by: Ranking) -> str:
     """Return a sentence on which systems are first by a metric, and which are significantly worse."""
     if by.only_verdicts:
-        return _accepted_answers(by, report.row_count)
+        accepts = [f"{name} {report.row_count - rejected(by.judged['systems'][name]):,}" for name in by.order]
+        shares = f"{', '.join(accepts[:MOST_SHARES])}{', ...' * (len(accepts) > MOST_SHARES)} of {report.row_count:,}"
+        sentence = f"Which system has more right answers cannot be told: the judge accepts {shares}."
+        ahead = f" By its verdicts {_pairs(by.significant)}; it can err more on one system than on another."
+        return sentence + ahead * bool(by.significant)
     others = [system for system in by.order if system not in by.estimated]
     untold = f" The {by.name} of {briefly(others)} cannot be told." if others else ""
-    return _first_of_estimated(report, by) + untold
+    ahead = by.leaders if {*product(by.leaders, by.worse)} <= {*by.significant} else by.order[:1]
+    further = _pairs([pair for pair in by.significant if pair not in {*product(ahead, by.worse)}])
+    return f"{_first_of_estimated(report, by, ahead)}{'; ' * bool(further)}{further}.{untold}"
 
 
-def _accepted_answers(by: Ranking, answers: int) -> str:
-    """Return a sentence on how many answers a judge accepts, where the accuracy cannot be estimated."""
-    accepts = {system: answers - rejected(by.judged["systems"][system]) for system in by.order}
-    if not by.worse:
-        shares = ", ".join(f"{system} {accepts[system]:,}" for system in by.order[:MOST_SHARES])
-        shares += ", ..." * (len(by.order) > MOST_SHARES) + f" of {answers:,}{_further_pairs(by, by.all_ahead)}"
-        return f"Which system has more right answers cannot be told: the judge accepts {shares}."
-    more, fewer = (
-        briefly([f"{system} ({accepts[system]:,})" for system in systems]) for systems in (by.ahead, by.worse)
-    )
-    sentence = f"Of {answers:,} answers each the judge accepts more of {more} than of {fewer}: "
-    sentence += f"more than chance explains{_further_pairs(by, by.all_ahead)}"
-    sentence += f"; between {briefly(by.leaders)} it does not decide" if len(by.leaders) > 1 else ""
-    return f"{sentence}. It can err more on one system than on another, so how many are right cannot be told."
-
-
-def _first_of_estimated(report: Report, by: Ranking) -> str:
+def _first_of_estimated(report: Report, by: Ranking, ahead: Sequence[str]) -> str:
     name, order = by.name, by.estimated
     if by.accuracy and by.accuracy["assumes"]:
         name += f" ({by.accuracy['assumes']})"
     elif by.metric in SCORERS and scorer_class(by.metric).verdict and name == scorer_class(by.metric).main:
         name = f"{scorer_class(by.metric).title}'s verdicts"
-    first = [system for system in order if by.ranks[system]["cluster"] == 1]
-    if len(first) == 1:
+    if [system for system in order if by.ranks[system]["cluster"] == 1] == order[:1]:
         others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
-        return f"{name}: {first[0]} is significantly better than {others}{_further_pairs(by)}."
+        return f"{name}: {order[0]} is significantly better than {others}"
     top = by.scores[order[0]]["value"]
     tied = [system for system in order if by.scores[system]["value"] == top]
+    if len(tied) < len(order) == 2:
+        few = report.too_few_differ(by.pairs[0])
+        open_ = f"; {few}" if few else ", but not significantly; the two may be equally good"
+        return f"{name}: {order[0]} is ahead{open_}"
+    near = [system for system in by.leaders if system not in tied]
     if len(tied) > 1:
         names = listed(tied) if briefly(tied) == listed(tied) else f"{tied[0]} and {len(tied) - 1} others"
-        worse = [system for system in order if {*product(tied, [system])} <= {*by.significant}]
-        near = [system for system in order if system not in (*tied, *worse)]
         sentence = f"{name}: {names} have the same score, {number(top)}"
         sentence += f"; that {briefly(near)} {'has' if len(near) == 1 else 'have'} less may be chance" if near else ""
-        sentence += f"; {_are(worse)} significantly worse" if worse else ""
-        return f"{sentence}{_further_pairs(by, {*product(tied, worse)})}."
-    if len(first) == len(order) == 2:
-        few = report.too_few_differ(by.pairs[0])
-        return f"{name}: {order[0]} is ahead" + (
-            f"; {few}." if few else ", but not significantly; the two may be equally good."
-        )
-    near = by.leaders[1:]
-    sentence = f"{name}: {order[0]} has the highest score; its lead over {briefly(near)} may be chance"
-    if by.worse:
-        sentence += f"; {_are(by.worse)} significantly worse than {briefly(by.ahead)}"
-        undecided = [pair for pair in product(near, by.worse) if pair not in by.significant]
-        sentence += f"; between {listed(undecided[0])} this does not decide" if len(undecided) == 1 else ""
-    return f"{sentence}{_further_pairs(by, by.all_ahead)}."
+    else:
+        sentence = f"{name}: {order[0]} has the highest score; its lead over {briefly(near)} may be chance"
+    are = "is" if len(by.worse) == 1 else "are"
+    return sentence + (f"; {briefly(by.worse)} {are} significantly worse than {briefly(ahead)}" if by.worse else "")
 
 
-def _are(systems: list[str]) -> str:
-    return f"{briefly(systems)} {'is' if len(systems) == 1 else 'are'}"
-
-
-def _further_pairs(by: Ranking, mentioned: Container[Pair] = ()) -> str:
-    """Return "; A is significantly ahead of B" for the pairs without the first system that are not `mentioned`."""
-    pairs = [pair for pair in by.significant if pair[0] != by.order[0] and pair not in mentioned]
+def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return "A is significantly ahead of B" for pairs of systems, or how many pairs there are."""
     sentence = " and ".join(f"{first} is significantly ahead of {second}" for first, second in pairs)
-    if len(sentence) > 2 * MOST_CHARACTERS:
-        sentence = f"{len(pairs):,} further pairs differ significantly"
-    return f"; {sentence}" if sentence else ""
+    return sentence if len(sentence) <= 2 * MOST_CHARACTERS else f"{len(pairs):,} further pairs differ significantly"
 
 
 def reversals(report: Report, by: Ranking) -> list[str]:
@@ -100,14 +74,14 @@ def reversals(report: Report, by: Ranking) -> list[str]:
     return sentences
 
 
-def changes_between_runs(report: Report, changes: Mapping[str, Any]) -> list[str]:
+def changes_between_runs(report: Report) -> list[str]:
     """Return sentences on what changed between two runs."""
-    runs, on_judges = changes["runs"], []
-    between = " and ".join(runs)
+    changes, on_judges = report.changes, []
+    between = " and ".join(changes["runs"])
     sentences = [f"answers: {changes['answers_changed']:,} of {report.questions:,} differ between {between}."]
     for metric, entry in changes["metrics"].items():
         name = entry["score"]
-        old, new = (number(report.scores[metric][name][run]["value"]) for run in runs)
+        old, new = (number(report.scores[metric][name][run]["value"]) for run in changes["runs"])
         [pair] = report.tests[metric][name]["pairs"]
         clear = report.too_few_differ(pair) or "not " * (not is_clear(pair)) + "significant"
         sentences.append(

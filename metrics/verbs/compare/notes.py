@@ -11,12 +11,9 @@ import numpy as np
 from ...core.scorer import ASKED, Scorer
 from ...reports.report import as_sentence, caution_of_words, differing_orders
 from ...rows.reading import Skips
-from ...scale.options import length_note
 from ...statistics.intervals import MIN_QUESTIONS, kish
-from ...statistics.resampling import FEW, LEAST_DIFFERING, LEVEL, smallest_p
+from ...statistics.resampling import FEW, LEVEL, smallest_p
 from .rows import Matched
-
-MOST_PAIRS = 3  # that a note names
 
 
 def question_notes(sizes: np.ndarray) -> list[str]:
@@ -36,21 +33,6 @@ def question_notes(sizes: np.ndarray) -> list[str]:
     return notes
 
 
-def few_differ_notes(metrics: Mapping[str, Mapping[str, Any]], single: bool) -> list[str]:
-    """Return a note for each metric on the pairs that differ on too few rows, or questions, for a test."""
-    result = []
-    for numbers in metrics.values():
-        name, tests = next(iter(numbers["tests"].items()))
-        counts = [(pair["differing"], f"{pair['first']} and {pair['second']}") for pair in tests["pairs"]]
-        few = [pair for pair in counts if pair[0] is not None and pair[0] < LEAST_DIFFERING]
-        if few:
-            unit, several = "rows" if single else "questions", len(counts) > 1
-            which = ", ".join(f"{count} of {pair}" if several else str(count) for count, pair in few[:MOST_PAIRS])
-            which += f" and {len(few) - MOST_PAIRS:,} more pairs" * (len(few) > MOST_PAIRS)
-            result.append(f"{name}: too few {unit} differ to test ({which}; the least is {LEAST_DIFFERING})")
-    return result
-
-
 def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction: str) -> list[str]:
     """Return a note if no corrected p-value can be below the level, with so few questions or resamples."""
     questions = float(kish(sizes))
@@ -68,6 +50,15 @@ def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction:
     return []
 
 
+def values_by_system(numbers: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return {system: {score: value}} by one metric of a report."""
+    systems: dict[str, dict[str, float]] = {}
+    for name, by_system in numbers["scores"].items():
+        for system, score in by_system.items():
+            systems.setdefault(system, {})[name] = score["value"]
+    return systems
+
+
 def word_cautions(
     scorers: Mapping[str, Scorer], matched: Matched, metrics: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
@@ -78,19 +69,9 @@ def word_cautions(
         return []
     lengths = [[len(row.item.predictions[0].split()) for row in question] for question in rows]
     words = dict(zip(matched.systems, map(mean, zip(*lengths, strict=True)), strict=True))
-    scores = metrics[first.name]["scores"].items()
-    systems = {system: {name: by_system[system]["value"] for name, by_system in scores} for system in matched.systems}
     caution = caution_of_words(words, any(row.item.text for row in rows[0]))
-    return [*differing_orders((first.main, *first.beside), systems), *map(as_sentence, caution)]
-
-
-def length_notes(metrics: Mapping[str, Mapping[str, Any]], systems: Sequence[str]) -> list[str]:
-    """Return notes on systems whose answers differ in length; see `length_note`."""
-    scores = {
-        metric: {system: {name: of[system]["value"] for name, of in numbers["scores"].items()} for system in systems}
-        for metric, numbers in metrics.items()
-    }
-    return [note for metric, by_system in scores.items() if (note := length_note(metric, by_system))]
+    orders = differing_orders((first.main, *first.beside), values_by_system(metrics[first.name]))
+    return [*orders, *map(as_sentence, caution)]
 
 
 def skipped_notes(matched: Matched, skips: Skips) -> list[str]:
@@ -125,12 +106,10 @@ def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
     >>> _gathered(["a: too long", "b: too long", "b: too short"], ["a", "b"])
     ['a, b: too long', 'b: too short']
     """
-    of: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for warning in warnings:
         system = next((system for system in systems if warning.startswith(f"{system}: ")), "")
-        of.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
-    notes = []
-    for warning, names in of.items():
-        who = "all systems" if len(names) > 2 and len(names) == len(systems) else ", ".join(names)
-        notes.append(f"{who}: {warning}" if who else warning)
-    return notes
+        names.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
+    every = "all systems" if len(systems) > 2 else ", ".join(systems)
+    who = {warning: every if len(of) == len(systems) else ", ".join(of) for warning, of in names.items()}
+    return [f"{who[warning]}: {warning}" if who[warning] else warning for warning in names]

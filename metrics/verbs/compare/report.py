@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,7 @@ from ...core.scorer import Scorer
 from ...registry import JUDGE, judge_among
 from ...reports.charts import forest_chart
 from ...reports.report import Report, of_faults, say
-from ...reports.table import (
-    Table,
-    markdown,
-    markdown_table,
-    visible,
-)
+from ...reports.table import Table, markdown, markdown_table, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
@@ -34,12 +30,13 @@ from . import analysis, notes
 from .findings import changes_between_runs, first_systems, reversals
 from .ranking import Ranking, is_clear, ranking_by
 from .rows import Matched, SystemRows
-from .screen import print_deciding_rows, print_short
 from .tables import (
     change_tables,
     matrix_table,
     name_of,
     pairs_table,
+    print_deciding_rows,
+    print_short,
     shown_answers,
     slice_tables,
     systems_table,
@@ -126,55 +123,53 @@ def compare(
     label_notes, label_error = _take_labels(matched, reading, label_sources, skips)
     items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
     texts = [next((row.item.text for row in question if row.item.text), None) for question in matched.rows]
-    questions = question_numbers(texts)
     sums, counts = item_statistics(items, reading.scorers, progress)
+    scorers = reading.scorers | {column: analysis.Column(column) for column in score_columns}
     statistics = {metric: metric_sums.reshape(shape) for metric, metric_sums in sums.items()}
-    scorers: dict[str, Scorer] = dict(reading.scorers)
     for position, column in enumerate(score_columns):
-        column_values = np.array([[row.column_scores[position] for row in rows] for rows in matched.rows], dtype=float)
-        scorers[column] = analysis.Column(column=column)
-        statistics[column] = np.stack([column_values, np.ones_like(column_values)], axis=2)
-    row_scores = {metric: analysis.scores_of_rows(scorer, statistics[metric]) for metric, scorer in scorers.items()}
-    judge, accuracy, judged, judges = judge_among(reading.scorers), None, None, {}
-    tested_by: list[str] = []
+        scores = np.array([[row.column_scores[position] for row in rows] for rows in matched.rows], dtype=float)
+        statistics[column] = np.stack([scores, np.ones_like(scores)], axis=2)
+    compared = analysis.Compared(
+        matched.systems, scorers, statistics, question_numbers(texts), {}, resamples, seed, correction
+    )
+    judge, accuracy, judged, tested_by = judge_among(reading.scorers), None, None, []
     if judge:
         labels_and_chances = (
             np.array(column).reshape(shape[:2])
             for column in ([label_of(item) for item in items], [item.chance or 1.0 for item in items])
         )
-        profile = profiles(scorers[judge], items, statistics[judge].reshape(len(items), -1))
-        errors = JudgeErrors.of(scorers[judge], profile, ignore_judge_errors)
+        errors = JudgeErrors.of(scorers[judge], profiles(scorers[judge], items, sums[judge]), ignore_judge_errors)
         of_judge = np.moveaxis(statistics[judge][..., :3], -1, 0)
         judged = analysis.Judged(*of_judge, *labels_and_chances, errors, label_error)
-        accuracy, estimates = judged_systems(judged.sums(matched.systems, questions), errors, label_error=label_error)
+        question_sums = judged.sums(matched.systems, compared.questions)
+        accuracy, estimates = judged_systems(question_sums, errors, label_error=label_error)
         with_interval = {system: of for system, of in accuracy["systems"].items() if of["low"] is not None}
         if len(with_interval) > 1 and accuracy["errors_counted"]:
-            judges = {judge: judged}
+            compared = replace(compared, judges={judge: judged})
             by_labels = {system: estimates[system].by_labels for system in with_interval}
             is_partial = any(by_labels[system] and of["labelled"] < of["rows"] for system, of in with_interval.items())
             tested_by = ["judge"] * (not all(by_labels.values())) + ["labels"] * is_partial
-    sampling = resamples, seed, correction, questions, judges
-    numbers = analysis.analyse(matched.systems, scorers, statistics, *sampling)
+    numbers, row_scores = analysis.analyse(compared), compared.row_scores
     for metric, scorer in scorers.items():
         by_row = row_scores[metric][analysis.row_name(scorer, scorer.significance_scores[0])]
+        deciding = by_row, by_row, np.ones_like(by_row, dtype=bool)
         if metric == judge:
             deciding = judged.by_row, judged.judged, ~np.isnan(judged.labels)
-        else:
-            deciding = by_row, by_row, np.ones_like(by_row, dtype=bool)
         numbers[metric] |= _deciding_rows(matched, numbers[metric], *deciding, rows)
     if accuracy:
-        numbers[judge]["accuracy"] = accuracy
-        numbers[judge]["faults"] = _faults(matched, scorers[judge], statistics[judge])
+        faults = _faults(matched, scorers[judge], statistics[judge])
+        numbers[judge] |= {"accuracy": accuracy, "faults": faults}
     slices, slice_remarks = None, []
     if by:
-        verdicts = [judge] if accuracy and accuracy["errors_counted"] and judge not in judges else []
-        slices, slice_remarks = _slices(matched, by, scorers, statistics, verdicts, *sampling)
-    sources_by_run: dict[str, list[Source]] = {}
-    for source in reading.sources:
-        sources_by_run.setdefault(reading.system_of[id(source)], []).append(source)
-    sizes = np.bincount(questions)
+        verdicts = [judge] if accuracy and accuracy["errors_counted"] and not compared.judges else []
+        slices, slice_remarks = _slices(matched, by, compared, verdicts)
+    run_changes = None
+    if reading.runs:
+        run_changes = rounded(changes(matched, compared, reading.sources_by_system))
+    sizes = np.bincount(compared.questions)
     tests = len(numbers) * len(matched.systems) * (len(matched.systems) - 1) // 2
     numbers = rounded(numbers)
+    lengths = [options.length_note(metric, notes.values_by_system(of)) for metric, of in numbers.items()]
     report = CompareReport(
         genqa_metrics=__version__,
         inputs=inputs_of([*reading.sources, *label_sources], skips),
@@ -200,37 +195,26 @@ def compare(
         systems=matched.systems,
         metrics=numbers,
         slices=rounded(slices),
-        changes=rounded(changes(matched, scorers, row_scores, sources_by_run, judges)) if reading.runs else None,
+        changes=run_changes,
         notes=[
-            *notes.length_notes(numbers, matched.systems),
+            *filter(None, lengths),
             *slice_remarks,
             *notes.skipped_notes(matched, skips),
             *label_notes,
             *(accuracy["notes"] if accuracy else []),
             *notes.question_notes(sizes),
-            *notes.few_differ_notes(numbers, len(sizes) == len(matched.rows)),
             *([] if tested_by else notes.unreachable_notes(sizes, tests, resamples, correction)),
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,
         _row_scores={name: scores for by_name in row_scores.values() for name, scores in by_name.items()},
-        _rankings={
-            metric: {name: ranking_by(metric, name, metric_numbers) for name in metric_numbers["tests"]}
-            for metric, metric_numbers in numbers.items()
-        },
     )
-    cautions = [] if report.changes else notes.word_cautions(scorers, matched, numbers)
-    return replace(report, findings=_findings(report, cautions))
-
-
-def _findings(report: "CompareReport", cautions: Sequence[str]) -> list[str]:
-    """Return which systems are first by every metric, slices that say the opposite, and what changed."""
-    rankings = [report.ranking(metric) for metric in report.metrics]
-    first = [first_systems(report, by) for by in rankings]
-    estimated = [by for by in rankings if report.slices and not by.only_verdicts]
-    opposite = [sentence for by in estimated for sentence in reversals(report, by)]
-    changed = changes_between_runs(report, report.changes) if report.changes else []
-    return [*first, *cautions, *opposite, *changed]
+    rankings = [report.ranking(metric) for metric in numbers]
+    cautions = [] if run_changes else notes.word_cautions(scorers, matched, numbers)
+    opposite = [reversals(report, ranking) for ranking in rankings if by and not ranking.only_verdicts]
+    first = [first_systems(report, ranking) for ranking in rankings]
+    changed = changes_between_runs(report) if run_changes else []
+    return replace(report, findings=[*first, *cautions, *chain.from_iterable(opposite), *changed])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,7 +264,6 @@ class CompareReport(Report):
     notes: list[str]
     _matched: Matched
     _row_scores: dict[str, np.ndarray]  # {name: (rows, systems)}
-    _rankings: dict[str, dict[str, Ranking]]  # {metric: {tested score: the systems by it}}
     findings: list[str] = field(default_factory=list)
 
     styles = ("forest.css",)
@@ -294,22 +277,18 @@ class CompareReport(Report):
         """What the page is called."""
         return f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
 
-    def _of_each(self, key: str) -> dict[str, Any]:
-        return {metric: numbers[key] for metric, numbers in self.metrics.items()}
-
-    scores = property(lambda self: self._of_each("scores"))
-    tests = property(lambda self: self._of_each("tests"))
-    rows = property(lambda self: self._of_each("rows"))
+    scores = property(lambda self: {metric: numbers["scores"] for metric, numbers in self.metrics.items()})
+    tests = property(lambda self: {metric: numbers["tests"] for metric, numbers in self.metrics.items()})
+    rows = property(lambda self: {metric: numbers["rows"] for metric, numbers in self.metrics.items()})
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
-        names = {"row_count": "rows"}
-        return {names.get(name, name): of for name, of in super().to_dict().items() if name != "findings"}
+        content = super().to_dict()
+        return {"rows" if name == "row_count" else name: content[name] for name in content if name != "findings"}
 
     def ranking(self, metric: str, name: str | None = None) -> Ranking:
         """Return the ranking of systems by a tested score of a metric, by default its first tested score."""
-        by_name = self._rankings[metric]
-        return by_name[name or next(iter(by_name))]
+        return ranking_by(metric, name or next(iter(self.tests[metric])), self.metrics[metric])
 
     def is_clear(self, pair: Mapping[str, Any]) -> bool:
         """Return whether a difference is significant."""
@@ -321,6 +300,10 @@ class CompareReport(Report):
             return ""
         unit = "rows" if self.questions == self.row_count else "questions"
         return f"too few {unit} differ to test ({pair['differing']}; the least is {LEAST_DIFFERING})"
+
+    def label(self, number: int, system: str) -> float | None:
+        """Return people's label of a system's answer to the question with this number, from 1; None without one."""
+        return self._matched.rows[number - 1][self.systems.index(system)].item.human[1]
 
     def answers(self) -> list[dict[str, Any]]:
         """Return every question with the answers of all systems and their scores.
@@ -376,42 +359,44 @@ class CompareReport(Report):
 
         if of not in ("systems", "pairs"):
             raise ValueError(f"of: expected 'systems' or 'pairs', got {of!r}")
-        rows = []
+        rows, unranked = [], dict.fromkeys(("cluster", "best_rank", "worst_rank"))
         for metric, numbers in self.metrics.items():
             for name, by_system in numbers["scores"].items() if of == "systems" else ():
-                places = numbers["tests"].get(name, {"systems": {}})["systems"]
-                for system, score in by_system.items():
-                    ranks_of_system = places.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
-                    rows.append({"metric": metric, "score": name, "system": system, **score, **ranks_of_system})
+                ranks = numbers["tests"].get(name, {"systems": {}})["systems"]
+                rows += [
+                    {"metric": metric, "score": name, "system": system, **score, **ranks.get(system, unranked)}
+                    for system, score in by_system.items()
+                ]
             for name, tests in numbers["tests"].items() if of == "pairs" else ():
                 for pair in tests["pairs"]:
-                    ends = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
-                    difference = {"difference": pair["difference"]["value"]}
-                    rows.append({"metric": metric, "score": name, **pair, **difference, **ends})
+                    value, low, high = pair["difference"].values()
+                    difference = {"difference": value, "difference_low": low, "difference_high": high}
+                    rows.append({"metric": metric, "score": name, **pair, **difference})
         return pandas.DataFrame(rows).convert_dtypes()
+
+    def _pairs_tables(self, metric: str) -> list[Table]:
+        return [pairs_table(self, self.ranking(metric, name)) for name in self.tests[metric]]
 
     def tables(self) -> list[Table]:
         """Return the tables, metric by metric: systems, pairs, slices; and what changed between two runs."""
-        tables = []
-        for metric, by_name in self._rankings.items():
-            pairs = [pairs_table(self, by) for by in by_name.values()]
-            tables += [systems_table(self, metric), *pairs, *slice_tables(self, metric)]
-        return [*tables, *change_tables(self)]
+        by_metric = (
+            [systems_table(self, metric), *self._pairs_tables(metric), *slice_tables(self, metric)]
+            for metric in self.metrics
+        )
+        return [*chain.from_iterable(by_metric), *change_tables(self)]
 
     @property
     def page_findings(self) -> list[str]:
         """The findings, without those that stand with the tables of further metrics."""
-        return [finding for finding in self.findings if finding not in self._further_findings().values()]
-
-    def _further_findings(self) -> dict[str, str]:
-        return {metric: first_systems(self, self.ranking(metric)) for metric in [*self.metrics][1:]}
+        return [self.findings[0], *self.findings[len(self.metrics) :]] if self.findings else []
 
     def _first_tables(self) -> list[Table]:
         """Return the tables that the page shows: systems by every metric, their differences, scores by slice."""
-        findings, tables = self._further_findings(), change_tables(self)
+        tables = change_tables(self)
         for metric, numbers in self.metrics.items():
             table, by = systems_table(self, metric, ranks=False), self.ranking(metric)
-            sentences = [findings.get(metric, ""), *(f"{fault}." for fault in of_faults(numbers.get("faults", {})))]
+            finding = first_systems(self, by) if metric != next(iter(self.metrics)) else ""
+            sentences = [finding, *(f"{fault}." for fault in of_faults(numbers.get("faults", {})))]
             tables.append(replace(table, explanation=" ".join(filter(None, [*sentences, table.explanation]))))
             if len(by.order) > 2 and not by.only_verdicts:
                 tables.append(matrix_table(self, by))
@@ -420,7 +405,7 @@ class CompareReport(Report):
 
     def page_tables(self) -> list[Table]:
         """Return the tables of the page: `open_tables` that are shown, then folded ones with the tests."""
-        pairs = [pairs_table(self, by) for by_name in self._rankings.values() for by in by_name.values()]
+        pairs = chain.from_iterable(map(self._pairs_tables, self.metrics))
         return [*self._first_tables(), *pairs, *(table for m in self.metrics for table in slice_tables(self, m)[1:])]
 
     @property
@@ -431,21 +416,23 @@ class CompareReport(Report):
     def charts(self) -> dict:
         """Return the charts of scores with intervals, by the title of the table that they stand above."""
         charts = {}
-        for metric, by_name in self._rankings.items():
-            for name, by in by_name.items():
+        for metric, tests in self.tests.items():
+            for position, name in enumerate(tests):
+                by = self.ranking(metric, name)
                 estimates, caption = {system: by.scores[system] for system in by.order}, name
-                is_first = name == next(iter(by_name))
+                ends, best = (), by.leaders
                 if by.accuracy:
                     accuracies = by.accuracy["systems"]
                     estimates = {s: {**accuracies[s], "value": accuracies[s]["accuracy"]} for s in by.estimated}
                 elif by.only_verdicts:  # an interval beside it would be taken for one of the accuracy
-                    caption = ACCEPTED if is_first else f"{name}, not accuracy"
+                    caption = f"{name}, not accuracy" if position else ACCEPTED
                     estimates = {system: {**score, "low": None, "high": None} for system, score in estimates.items()}
-                # without intervals a part of the scale would make small differences look large
-                ends, best = ((0, 1), []) if by.only_verdicts else ((), by.best)
-                charts[f"{metric}: systems" if is_first else f"{name}: pairs of systems"] = forest_chart(
-                    estimates, best, caption, ends
-                )
+                    ends, best = (
+                        (0, 1),
+                        [],
+                    )  # without intervals a smaller scale would make small differences look large
+                title = f"{name}: pairs of systems" if position else f"{metric}: systems"
+                charts[title] = forest_chart(estimates, best, caption, ends)
         return charts
 
     def facts(self) -> list[str]:
@@ -476,14 +463,14 @@ class CompareReport(Report):
     def show(self, console) -> None:
         """Print the finding, one line a system, and the rows that decide; `show_all` prints everything."""
         say(console, [self.title, *(f"-> {finding}" for finding in self.findings)], "bold")
-        print_short(self, self._matched.rows, console)
+        print_short(self, console)
 
     def show_all(self, console) -> None:
         """Print the findings, all tables, what they rest on, and the rows that decide."""
         say(console, self.findings, "bold")
         super().show_all(console)
         for metric in self.metrics if not self.changes else ():
-            print_deciding_rows(self, metric, self._matched.rows, console)
+            print_deciding_rows(self, metric, console)
 
 
 def _take_labels(
@@ -550,12 +537,7 @@ def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict
 
 
 def _slices(
-    matched: Matched,
-    by: str,
-    scorers: Mapping[str, Scorer],
-    statistics: Mapping[str, np.ndarray],
-    verdicts: Sequence[str],
-    *sampling: Any,
+    matched: Matched, by: str, compared: analysis.Compared, verdicts: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the comparison within every slice, and notes on the slices; verdicts have no interval of accuracy."""
     for question in matched.rows:
@@ -566,9 +548,12 @@ def _slices(
                 f"{question[0].where}: by: expected one value of {by} for a question, got {got}; a column "
                 "for --by says something about the question, such as its topic"
             )
-    rows_by_slice = places_of(by, [question[0].slice for question in matched.rows])
-    metrics = analysis.analyse_slices(matched.systems, scorers, statistics, rows_by_slice, *sampling)
-    numbers = [pair for metric, by_slice in metrics.items() if metric not in verdicts for pair in by_slice.items()]
-    estimated = {name for name, of in numbers if not all(np.isnan(score["low"]) for score in of["scores"].values())}
-    questions = {name: len(set(sampling[3][rows])) for name, rows in rows_by_slice.items()}
+    metrics = analysis.analyse_slices(compared, places_of(by, [question[0].slice for question in matched.rows]))
+    estimated = {
+        name
+        for metric, slices in metrics.items()
+        for name, of in slices.items()
+        if metric not in verdicts and not all(np.isnan(score["low"]) for score in of["scores"].values())
+    }
+    questions = {name: of["questions"] for name, of in next(iter(metrics.values())).items()}
     return {"column": by, "metrics": metrics}, slice_notes(by, questions, "questions", estimated)

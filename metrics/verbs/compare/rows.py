@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import count
+from functools import partial
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -92,12 +93,12 @@ class SystemRows:
         inputs = inputs if folders is None else folders
         self.runs = runs or folders is not None
         self._one_each = isinstance(inputs, Mapping) or self.runs  # a column `system` is ignored
-        if isinstance(inputs, Mapping) and not inputs:
-            raise ValueError("systems: expected {name: rows} of at least two systems, got none")
         if isinstance(inputs, Mapping):
+            if not inputs:
+                raise ValueError("systems: expected {name: rows} of at least two systems, got none")
             named = {str(name): digested_sources(rows, str(name)) for name, rows in inputs.items()}
             self.system_of = {id(source): name for name, sources in named.items() for source in sources}
-            self.sources = [source for sources in named.values() for source in sources]
+            self.sources = list(chain.from_iterable(named.values()))
         else:
             self.sources = digested_sources(inputs)
             self.system_of = {id(source): source.stem for source in self.sources}
@@ -113,13 +114,38 @@ class SystemRows:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
                 raise ValueError(f"column: {column!r} is also a score of --metric; rename the column")
 
+    @property
+    def sources_by_system(self) -> dict[str, list[Source]]:
+        """{system: files of its rows that name none}."""
+        by_system: dict[str, list[Source]] = {}
+        for source in self.sources:
+            by_system.setdefault(self.system_of[id(source)], []).append(source)
+        return by_system
+
     def matched(self, skips: Skips) -> tuple[Matched, RowKind]:
-        """Return the rows question by question, and what they are.
+        """Return the rows question by question, and what they are; sets `scorers` to the default metrics if none.
 
         Raises:
             FileError: if a file cannot be read, a row is bad, there is only one system, or questions differ.
         """
-        by_system, row_kind = self.read(skips)
+        by_system: dict[str, list[SystemRow]] = {}
+        first: RowKind | None = None
+        for source in self.sources:
+            reader, before = RowReader(source, self.columns), skips.skipped
+            for _, _, rows in good_rows([source], partial(self._rows, reader), skips):
+                for row in rows:
+                    by_system.setdefault(row.item.system, []).append(row)
+            if reader.kind is None:
+                bad = skips.skipped - before
+                reason = f"all {bad:,} rows are bad" if bad else "no rows"
+                raise FileError(f"{source.name}: {reason}; is this the right file?")
+            first = first or reader.kind
+            if reader.kind != first:
+                kinds = ("single answers", "sets of predictions")
+                raise FileError(
+                    f"{source.name}: holds {kinds[reader.kind.sets]} with a {reader.kind.text}, the files before it "
+                    f"{kinds[first.sets]} with a {first.text}; compare them in two runs"
+                )
         if len(by_system) < 2:
             files = ", ".join(source.name for source in self.sources)
             problem = f"{files}: expected rows of at least two systems, got "
@@ -134,52 +160,38 @@ class SystemRows:
                 f"{skips.skipped:,} bad rows were skipped, so the order of the rows no longer shows which of them "
                 "belong together; give every row an 'id' or a question"
             )
-        return matched, row_kind
+        return matched, first
 
-    def read(self, skips: Skips) -> tuple[dict[str, list[SystemRow]], RowKind]:
-        """Return {system: rows} and the kind of the rows; sets `scorers` to the default metrics if none were named."""
-        by_system: dict[str, list[SystemRow]] = {}
-        first: RowKind | None = None
-        for source in self.sources:
-            reader, before = RowReader(source, self.columns), skips.skipped
-
-            def convert(source: Source, row: Row, reader=reader) -> dict[str, SystemRow]:
-                nonlocal first
-                try:
-                    row_kind = reader.kind or self._row_kind(reader, row.values)
-                    scorers = self.scorers
-                    if not scorers and not self.score_columns:
-                        scorers = make_scorers(default_metrics(row_kind), sources=self.sources)
-                    rows = self._rows(reader, source, row, row_kind, scorers)
-                except RowError as error:
-                    error.systems = reader.systems(row.values)
-                    if self._one_each or error.systems == (source.stem,):
-                        error.systems = (self.system_of[id(source)],)
-                    raise
-                if reader.kind is None:
-                    reader.kind = row_kind
-                    _check_row_kind(source, row_kind, first, scorers)
-                    first, self.scorers = first or row_kind, scorers
-                return rows
-
-            for _, _, rows in good_rows([source], convert, skips):
-                for system, result in rows.items():
-                    by_system.setdefault(system, []).append(result)
-            if reader.kind is None:
-                bad = skips.skipped - before
-                reason = f"all {bad:,} rows are bad" if bad else "no rows"
-                raise FileError(f"{source.name}: {reason}; is this the right file?")
-        return by_system, first
+    def _rows(self, reader: RowReader, source: Source, row: Row) -> list[SystemRow]:
+        """Return a row of a file as a row of every system; the first good one says what the file's rows are."""
+        try:
+            row_kind = reader.kind or self._row_kind(reader, row.values)
+            scorers = self.scorers
+            if not scorers and not self.score_columns:
+                scorers = make_scorers(default_metrics(row_kind), sources=self.sources)
+            rows = self._rows_of_systems(reader, source, row, row_kind, scorers)
+        except RowError as error:
+            error.systems = reader.systems(row.values)
+            if self._one_each or error.systems == (source.stem,):
+                error.systems = (self.system_of[id(source)],)
+            raise
+        reader.kind, self.scorers = row_kind, scorers
+        return rows
 
     def _row_kind(self, reader: RowReader, values: dict) -> RowKind:
         if self.score_columns and not self.scorers:  # only numbers are needed
             asked = reader.optional(values, "question") is None and reader.optional(values, "context") is not None
             return RowKind(sets=False, text="context" if asked else "question")
-        return reader.row_kind(values)
+        row_kind = reader.row_kind(values)
+        for metric, scorer in self.scorers.items():
+            if scorer.needs_question and row_kind.text != "question":
+                problem = f"{metric}: needs rows with a question, got rows with a {row_kind.text}; leave it out, or "
+                raise FileError(problem, "name the question with ", name_column("question"))
+        return row_kind
 
-    def _rows(
+    def _rows_of_systems(
         self, reader: RowReader, source: Source, row: Row, row_kind: RowKind, scorers: Mapping[str, Scorer]
-    ) -> dict[str, SystemRow]:
+    ) -> list[SystemRow]:
         column_scores = tuple(score_in_column(column, row.values) for column in self.score_columns)
         if scorers:
             items = reader.items(row.number, row.values, row_kind, needed_columns(scorers, row_kind))
@@ -201,20 +213,7 @@ class SystemRows:
         name = slice_of(self.by, row.values) if self.by else ""
         wanted = [name for scorer in scorers.values() for name in scorer.row_names] if self.runs else []
         recorded = _recorded_scores(row.values, wanted)
-        return {item.system: SystemRow(item, source, column_scores, name, recorded) for item in items}
-
-
-def _check_row_kind(source: Source, row_kind: RowKind, before: RowKind | None, scorers: Mapping[str, Scorer]) -> None:
-    if before is not None and before != row_kind:
-        kinds = ("single answers", "sets of predictions")
-        raise FileError(
-            f"{source.name}: holds {kinds[row_kind.sets]} with a {row_kind.text}, the files before it "
-            f"{kinds[before.sets]} with a {before.text}; compare them in two runs"
-        )
-    for metric, scorer in scorers.items():
-        if scorer.needs_question and row_kind.text != "question":
-            problem = f"{metric}: needs rows with a question, got rows with a {row_kind.text}; leave it out, or "
-            raise FileError(problem, "name the question with ", name_column("question"))
+        return [SystemRow(item, source, column_scores, name, recorded) for item in items]
 
 
 def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:
@@ -231,19 +230,15 @@ def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict
     return result
 
 
-def _normal(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _content(item: Item) -> tuple:
     """Return a row's question and sorted references with white space normalized: equal for rows to be matched."""
-    text = None if item.text is None else _normal(item.text)
-    return text, tuple(sorted({_normal(reference) for reference in item.references}))
+    text = None if item.text is None else " ".join(item.text.split())
+    return text, tuple(sorted({" ".join(reference.split()) for reference in item.references}))
 
 
 def _shown(item: Item) -> str:
-    facts = [f"id {item.id!r}"] * (item.id is not None) + [f"{item.text!r:.60}"] * (item.text is not None)
-    return " ".join(facts) or f"references {item.references!r:.60}"
+    texts = [f"id {item.id!r}"] * (item.id is not None) + [f"{item.text!r:.60}"] * (item.text is not None)
+    return " ".join(texts) or f"references {item.references!r:.60}"
 
 
 def _counted(contents: Sequence[tuple]) -> list[tuple]:
@@ -254,27 +249,25 @@ def _counted(contents: Sequence[tuple]) -> list[tuple]:
 
 def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list]]:
     """Return the name of the matching rule, and {system: the key of every row}."""
-    items = {system: [row.item for row in rows] for system, rows in by_system.items()}
-    ids = [{item.id for item in rows} for rows in items.values()]
-    distinct = set().union(*ids)
-    if len(distinct) < sum(map(len, ids)) and None not in distinct:  # systems share some
+    ids = {system: [row.item.id for row in rows] for system, rows in by_system.items()}
+    distinct = set().union(*ids.values())
+    if len(distinct) < sum(len({*of}) for of in ids.values()) and None not in distinct:  # systems share some
         for system, rows in by_system.items():
             first: dict[str, SystemRow] = {}
             for row in rows:
-                if row.item.id in first:
+                if (before := first.setdefault(row.item.id, row)) is not row:
                     problem = f"{row.where}: id {row.item.id!r} of system {system!r} was there before, in "
-                    fix = f"{first[row.item.id].where}; give every row of a system an id of its own, or leave the ids "
+                    fix = f"{before.where}; give every row of a system an id of its own, or leave the ids "
                     raise FileError(problem, fix, "unread with ", name_column("id", ""))
-                first[row.item.id] = row
-        return "id", {system: [item.id for item in rows] for system, rows in items.items()}
-    contents = {system: [_content(item) for item in rows] for system, rows in items.items()}
-    if not any(text is None for rows in contents.values() for text, _ in rows):
+        return "id", ids
+    contents = {system: [_content(row.item) for row in rows] for system, rows in by_system.items()}
+    if all(text is not None for rows in contents.values() for text, _ in rows):
         return "question and references", {system: _counted(rows) for system, rows in contents.items()}
     if not all(references for rows in contents.values() for _, references in rows):
         problem = "rows cannot be matched: they need an 'id' that the systems share, or a question with references; "
         raise FileError(problem, "say which column it is with ", name_column("id"))
     # Without questions equal references ('yes') say little: only the order can show what belongs together.
-    return "order of the rows and references", {system: list(range(len(rows))) for system, rows in items.items()}
+    return "order of the rows and references", {system: list(range(len(rows))) for system, rows in contents.items()}
 
 
 def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callable[[str], None]) -> Matched:
@@ -285,34 +278,29 @@ def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callabl
     answer are left out with `skip`, else a FileError.
     """
     matched_by, keys = _keys(by_system)
-    systems = list(by_system)
-    first = systems[0]
+    first, *others = by_system
     by_key = {system: dict(zip(keys[system], rows, strict=True)) for system, rows in by_system.items()}
-    bad: set[object] = set()
-
-    def report(key: object, message: str) -> None:
-        if not skip:
-            fix = "; systems are compared on the same questions: add what is missing, or compare on the questions "
-            raise FileError(message, fix, "that all of them have with ", SKIP_BAD_ROWS)
-        if key not in bad:
-            bad.add(key)
-            problem(message)
-
-    names = {system: f"system {system!r} ({by_system[system][0].source.name})" for system in systems}
-    for system in systems[1:]:
+    names = {system: f"system {system!r} ({rows[0].source.name})" for system, rows in by_system.items()}
+    problems: dict[object, str] = {}
+    for system in others:
         for key, row in by_key[system].items():
             if other := by_key[first].get(key):
                 if matched_by != "question and references" and (difference := _difference(row, other)):
-                    report(key, difference)
+                    problems.setdefault(key, difference)
             else:
-                report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[first]}")
+                problems.setdefault(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[first]}")
         for key, row in by_key[first].items():
             if key not in by_key[system]:
-                report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[system]}")
-    rows = [[by_key[system][key] for system in systems] for key in by_key[first] if key not in bad]
+                problems.setdefault(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[system]}")
+    for message in problems.values():
+        if not skip:
+            fix = "; systems are compared on the same questions: add what is missing, or compare on the questions "
+            raise FileError(message, fix, "that all of them have with ", SKIP_BAD_ROWS)
+        problem(message)
+    rows = [[by_key[system][key] for system in by_system] for key in by_key[first] if key not in problems]
     if not rows:
         raise FileError("no question is answered by every system; are these files about the same questions?")
-    return Matched(systems, rows, matched_by, len(bad))
+    return Matched(list(by_system), rows, matched_by, len(problems))
 
 
 def _difference(row: SystemRow, other: SystemRow) -> str:

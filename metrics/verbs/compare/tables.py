@@ -1,11 +1,13 @@
-"""Tables of a comparison: systems, tests of pairs, slices, and what changed between two runs."""
+"""Tables of a comparison: systems, tests of pairs, slices, what changed between two runs; and its first screen."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 from ...registry import SCORERS, scorer_class
-from ...reports.report import Report, briefly, judge_names, short_names
-from ...reports.table import Table, accuracy_cell, estimate, number, p_value, source_cell
+from ...reports.excerpt import LEAST_ROOM, LONGEST_WORD, nearest_part
+from ...reports.report import WIDTH, Report, briefly, judge_names, of_faults, say, short_names
+from ...reports.table import Table, accuracy_cell, estimate, listed, number, p_value, print_table, source_cell, visible
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import whose
@@ -14,6 +16,7 @@ from .ranking import Ranking, from_better, is_clear
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
+MAX_NOTES = 5  # on the first screen
 CORRECTED = {
     "holm": "corrected for the {tests} tests (Holm), as are the intervals of differences",
     "bonferroni": "corrected for the {tests} tests (Bonferroni), as are the intervals of differences",
@@ -26,51 +29,49 @@ CLUSTERS = (
     "1 + the number of significantly better systems to the number of systems - those that are significantly worse. "
     "Significant: corrected p below 5%; the interval of the difference leaves out 0 then, and only then."
 )
+CHANGES = {
+    "better": "got better",
+    "worse": "got worse",
+    "recorded": "with the same answer and another recorded score",
+}
 
 
 def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     """Return the scores of the systems by one metric, with ranks unless only verdicts are known."""
-    scores, tested = report.metrics[metric]["scores"], list(report.metrics[metric]["tests"])
-    by = report.ranking(metric)
-    accuracy, ranks = by.judged, ranks and not by.only_verdicts  # the judge's verdicts rank no system
-    shown = scorer_class(metric).shown if metric in SCORERS else ()
-    beside = [name for name in shown if name in scores]
+    numbers, by = report.metrics[metric], report.ranking(metric)
+    scores, tested, accuracy = numbers["scores"], list(numbers["tests"]), by.judged
+    ranks = ranks and not by.only_verdicts  # the judge's verdicts rank no system
+    beside = [name for name in (scorer_class(metric).shown if metric in SCORERS else ()) if name in scores]
     if tested[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         beside = [name for name in (scorer_class(metric).main,) if name in scores] + beside
     header = ["system", *(["ranks", "cluster"] if ranks else []), *tested, *beside]
     # The bootstrap interval of the judge's verdicts ignores its errors: it is in the JSON only.
-    plain = {name for name in beside if name.endswith(WITHOUT_INTERVALS)}
-    plain |= set(tested[:1] if by.only_verdicts else ())
+    plain = {name for name in beside if name.endswith(WITHOUT_INTERVALS)} | {*tested[: by.only_verdicts]}
 
     def cell(name: str, system: str) -> str:
         if name == ACCURACY and accuracy:
             return accuracy_cell(accuracy["systems"][system])
-        score = scores[name][system]
-        return number(score["value"]) if name in plain else estimate(score)
+        return number(scores[name][system]["value"]) if name in plain else estimate(scores[name][system])
 
     rows = []
     for system in by.order:
         best, worst, cluster = (by.ranks[system][name] for name in ("best_rank", "worst_rank", "cluster"))
-        rank = "-" if cluster is None else f"{best}" if best == worst else f"{best}-{worst}"
-        rank_cells = [rank, "-" if cluster is None else str(cluster)] if ranks else []
-        rows.append([system, *rank_cells, *(cell(name, system) for name in (*tested, *beside))])
-    explanation = "In brackets: 95% interval."
+        rank_cells = [f"{best}" if best == worst else f"{best}-{worst}", f"{cluster}"] if cluster else ["-", "-"]
+        rows.append([system, *rank_cells * ranks, *(cell(name, system) for name in (*tested, *beside))])
+    sentences = ["In brackets: 95% interval."]
     if accuracy:
         estimated = f"has a 95% interval and comes from: {accuracy['method']}"
         estimated += f"; it {accuracy['assumes']}" * bool(accuracy["assumes"])
-        measured = accuracy["measured"]
-        more = f" {measured[0].upper()}{measured[1:]}." if measured else ""
-        explanation = f"The accuracy {'cannot be told' if by.only_verdicts else estimated}.{more}"
-        explanation += " Brackets of the others: 95% intervals."
-    elif "accuracy" in report.metrics[metric]:
-        explanation = f"In brackets: 95% interval; the errors of {metric} are ignored."
-    if ranks and len(tested) > 1:
-        explanation += f" Ranks and clusters by {tested[0]}."
-    explanation += "" if by.only_verdicts else f" {BEST}"
-    explanation += f" {CLUSTERS}" if ranks and metric == next(iter(report.metrics)) else ""
+        sentences = [f"The accuracy {'cannot be told' if by.only_verdicts else estimated}."]
+        sentences += [f"{text[0].upper()}{text[1:]}." for text in [accuracy["measured"]] if text]
+        sentences.append("Brackets of the others: 95% intervals.")
+    elif "accuracy" in numbers:
+        sentences = [f"In brackets: 95% interval; the errors of {metric} are ignored."]
+    sentences += [f"Ranks and clusters by {tested[0]}."] * (ranks and len(tested) > 1)
+    sentences += [BEST] * (not by.only_verdicts) + [CLUSTERS] * (ranks and metric == next(iter(report.metrics)))
     short = judge_names(metric, header, whose(accuracy["systems"])) if accuracy else short_names(header)
-    marked = set() if by.only_verdicts else by.marked
-    return Table(f"{metric}: systems", header, rows, explanation, marked, header.index(tested[0]), short=short)
+    bold = header.index(tested[0])
+    return Table(f"{metric}: systems", header, rows, " ".join(sentences), by.marked, bold, short=short)
 
 
 def short_table(report: Report, by: Ranking) -> Table:
@@ -80,17 +81,19 @@ def short_table(report: Report, by: Ranking) -> Table:
         header = ["system", "right", *["from"] * any(of["labelled"] for of in accuracies)]
         rows = [[system, accuracy_cell(of), source_cell(of)] for system, of in zip(by.order, accuracies, strict=True)]
         return Table("", header, [row[: len(header)] for row in rows])
-    from_first = {pair["second"]: pair for pair in by.pairs if pair["first"] == by.order[0]}
     rows = []
     for system in by.order:
         cell = accuracy_cell(by.accuracy["systems"][system]) if by.accuracy else estimate(by.scores[system])
-        difference, test = "", ""
-        if pair := from_first.get(system):
-            difference = estimate(pair["difference"])
-            test = report.too_few_differ(pair) or p_value(pair["p_corrected"])
-        rows.append([system, cell, difference, test])
+        from_first = [pair for pair in by.pairs if (pair["first"], pair["second"]) == (by.order[0], system)]
+        test = [[estimate(pair["difference"]), _p(report, pair)] for pair in from_first] or [["", ""]]
+        rows.append([system, cell, *test[0]])
     header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
-    explanation = f"95% intervals; p by {_test_name(by)}, {_correction(report)}.{_labels_alone(by)}"
+    explanation = f"95% intervals; p by {_test_name(by)}, {_correction(report)}."
+    systems = by.accuracy["systems"] if by.accuracy else {}
+    alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
+    if alone:
+        whose_verdicts = "By" if len(alone) == len(systems) else f"{briefly(alone)} by"
+        explanation += f" {whose_verdicts} labels alone: the judge's verdicts do not narrow the interval there."
     return Table("", header, rows, explanation, by.marked)
 
 
@@ -100,67 +103,82 @@ def matrix_table(report: Report, by: Ranking) -> Table:
     for pair in by.pairs:
         difference, star = pair["difference"]["value"], "*" * is_clear(pair)
         for ends, sign in (((pair["first"], pair["second"]), 1), ((pair["second"], pair["first"]), -1)):
-            plus = "+" if difference is not None and round(sign * difference, 3) > 0 else ""
-            shown = "-" if difference is None else f"{plus}{number(sign * difference)}{star}"
-            cells[ends] = shown
+            plus = "+" * (difference is not None and round(sign * difference, 3) > 0)
+            cells[ends] = "-" if difference is None else f"{plus}{number(sign * difference)}{star}"
     rows = [[system, *(cells.get((system, other), "") for other in by.order)] for system in by.order]
     explanation = f"{by.name} of the row's system minus that of the column's. *: significant at 5%, "
     explanation += f"{_correction(report)}."
-    untested = [f"{pair['first']} and {pair['second']}" for pair in by.pairs if report.too_few_differ(pair)]
-    explanation += f" Too few rows differ to test {briefly(untested)}." if untested else ""
     return Table(f"{by.name}: differences of all pairs", ["system", *by.order], rows, explanation)
 
 
-def _by_labels(accuracy: Mapping[str, Any] | None) -> list[bool]:
-    """Return whether labels decide, for each system with an interval."""
-    systems = accuracy["systems"].values() if accuracy else ()
+def _by_labels(by: Ranking) -> list[bool]:
+    """Return whether labels decide, for each system with an interval of its accuracy."""
+    systems = by.accuracy["systems"].values() if by.accuracy else ()
     return [system["basis"] in (LABELS, TOGETHER) for system in systems if system["low"] is not None]
 
 
 def _test_name(by: Ranking) -> str:
-    """Return the name of the tests."""
-    by_labels = _by_labels(by.accuracy)
+    by_labels = _by_labels(by)
     if by_labels and all(by_labels) and all(of["labelled"] == of["rows"] for of in by.accuracy["systems"].values()):
         return "paired bootstrap tests of the labels"
     tests = ["Welch's t-tests of the labels"] * any(by_labels) + ["z-tests of the estimates"] * (not all(by_labels))
     return " and ".join(tests) or "paired bootstrap tests"
 
 
+def _correction(report: Report) -> str:
+    tests = report.settings["tests"]
+    if tests == 1:
+        return "not corrected: there is one test"
+    return CORRECTED[report.settings["correction"]].format(tests=f"{tests:,}")
+
+
+def _p(report: Report, pair: Mapping, before: str = "") -> str:
+    """Return the corrected p-value of a test with a text before it, or that too few rows differ."""
+    return report.too_few_differ(pair) or before + p_value(pair["p_corrected"])
+
+
 def other_pairs(report: Report, by: Ranking) -> list[str]:
     """Return a line for each test that `short_table` leaves out; of more than `MAX_SHORT_PAIRS` only neighbours."""
-    tested = [] if by.only_verdicts else [pair for pair in by.pairs if pair["first"] != by.order[0]]
-    pairs = tested
+    tested = pairs = [] if by.only_verdicts else [pair for pair in by.pairs if pair["first"] != by.order[0]]
     if len(tested) > MAX_SHORT_PAIRS:
-        following = dict(zip(by.order, by.order[1:], strict=False))
-        pairs = [pair for pair in tested if following.get(pair["first"]) == pair["second"]][:MAX_SHORT_PAIRS]
+        neighbours = {*zip(by.order, by.order[1:], strict=False)}
+        pairs = [pair for pair in tested if (pair["first"], pair["second"]) in neighbours][:MAX_SHORT_PAIRS]
     lines = [
-        f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, "
-        f"{report.too_few_differ(pair) or 'p ' + p_value(pair['p_corrected'])}"
+        f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, {_p(report, pair, 'p ')}"
         for pair in pairs
     ]
     more = len(tested) - len(pairs)
     return [*lines, *[f"{more:,} more pairs: --verbose"] * (more > 0), *[""] * bool(lines)]
 
 
-def _labels_alone(by: Ranking) -> str:
-    """Return a sentence on systems whose interval the judge does not narrow, with a blank before; "" for none."""
-    systems = by.accuracy["systems"] if by.accuracy else {}
-    alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
-    if alone and len(alone) == len(systems):
-        return " By labels alone: the judge's verdicts make no interval narrower."
-    verdicts = "by labels alone: the judge's verdicts do not narrow the interval there."
-    return f" {briefly(alone)} {verdicts}" if alone else ""
-
-
 def pairs_table(report: Report, by: Ranking) -> Table:
     """Return the tests of all pairs of systems by one score."""
-    explanation = f"Two-sided {_test_name(by)}; p {_correction(report)}. Wins, ties and losses: {_counted_rows(by)}."
-    if by.judged and not by.accuracy:
-        explanation += " Of the verdicts as they are: tests assume that the judge errs alike on all systems."
-    rows = [[f"{pair['first']} - {pair['second']}", *_test_cells(report, pair)] for pair in by.pairs]
-    header = ["pair", f"difference of {by.name}", *_test_names(report)]
-    marked = {row for row, pair in enumerate(by.pairs) if is_clear(pair)}
-    return Table(f"{by.name}: pairs of systems", header, rows, explanation, marked)
+    header, explanation = ["pair", f"difference of {by.name}"], f"Two-sided {_test_name(by)}; p {_correction(report)}."
+    verdicts = " Of the verdicts as they are: tests assume that the judge errs alike on all systems."
+    explanation += verdicts * bool(by.judged and not by.accuracy)
+    return _tests_table(report, by, f"{by.name}: pairs of systems", header, [("", p) for p in by.pairs], explanation)
+
+
+def _tests_table(
+    report: Report, by: Ranking, title: str, header: list[str], tests: Sequence[tuple[str, Mapping]], explanation: str
+) -> Table:
+    """Return a table of (what stands before the names of the systems, test of the pair)."""
+    rows = [
+        [
+            f"{before}{pair['first']} - {pair['second']}",
+            estimate(pair["difference"]),
+            _p(report, pair),
+            f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}",
+        ]
+        for before, pair in tests
+    ]
+    counted = "all rows"
+    if by_labels := _by_labels(by):
+        labelled = "; of systems whose labels decide the rows with a label" * any(by_labels)
+        counted = "rows with labels of both systems" if all(by_labels) else f"by the judge's verdicts{labelled}"
+    marked = {row for row, (_, pair) in enumerate(tests) if is_clear(pair)}
+    explanation += f" Bold: significant at 5%. Wins, ties and losses: {counted}."
+    return Table(title, [*header, "p", "wins / ties / losses"], rows, explanation, marked)
 
 
 def slice_tables(report: Report, metric: str, most: int | None = None) -> list[Table]:
@@ -180,36 +198,33 @@ def slice_tables(report: Report, metric: str, most: int | None = None) -> list[T
             return "cannot tell" if score["value"] is None else f"{number(score['value'], 2)} (too few)"
         return estimate(score)
 
-    rows, without_estimate = [], []
+    rows, without_estimate = [], {}
     for slice_name, numbers in slices.items():
         cells = [cell(numbers["scores"][system]) for system in by.order]
         if {*cells} == {"cannot tell"}:
-            without_estimate.append(slice_name)
+            without_estimate[slice_name] = numbers["questions"]
         else:
             rows.append([slice_name, f"{numbers['questions']:,}", *cells])
     if without_estimate:
-        questions = sum(slices[slice_name]["questions"] for slice_name in without_estimate)
-        rows.append([briefly(without_estimate), f"{questions:,}", *["cannot tell"] * len(by.order)])
-    explanation = "With 95% intervals."
-    if are_verdicts:
-        explanation = "Shares that the judge accepts, not corrected for its errors."
+        questions = f"{sum(without_estimate.values()):,}"
+        rows.append([briefly([*without_estimate]), questions, *["cannot tell"] * len(by.order)])
+    verdicts = "Shares that the judge accepts, not corrected for its errors."
+    explanation = verdicts if are_verdicts else "With 95% intervals."
     if any("few" in cell for row in rows for cell in row[2:]):
         explanation += f" Too few: an interval needs {MIN_QUESTIONS} questions with labels."
     scores = Table(f"{by.name} by {column}", [column, "questions", *by.order], rows, explanation)
-    tests = [(name, from_better(by.order, pair)) for name, numbers in slices.items() for pair in numbers["pairs"]]
-    over = f"corrected ({report.settings['correction']}) over" if is_corrected(report) else "not corrected for"
-    explanation = f"Two-sided {_test_name(by)}; {over} all {len(tests):,} tests in all slices. Bold: significant at "
-    explanation += f"5%. Wins, ties and losses: {_counted_rows(by)}."
+    tests = [
+        (f"{name}: ", from_better(by.order, pair)) for name, numbers in slices.items() for pair in numbers["pairs"]
+    ]
+    method = report.settings["correction"]
+    over = "not corrected for" if method == "none" else f"corrected ({method}) over"
+    explanation = f"Two-sided {_test_name(by)}; {over} all {len(tests):,} tests in all slices."
     explanation += " Of the judge's verdicts as they are." * are_verdicts
     if most is not None and len(tests) > most:
-        tests = [(slice_name, pair) for slice_name, pair in tests if is_clear(pair)]
+        tests = [(name, pair) for name, pair in tests if is_clear(pair)]
         explanation += " Only significant tests; all are in --verbose, --json, --markdown and --html."
-    rows = [
-        [f"{slice_name}: {pair['first']} - {pair['second']}", *_test_cells(report, pair)] for slice_name, pair in tests
-    ]
-    marked = {row for row, (_, pair) in enumerate(tests) if is_clear(pair)}
-    header = [f"{column}: pair", "difference", *_test_names(report)]
-    return [scores, Table(f"{scores.title}: pairs of systems", header, rows, explanation, marked)]
+    header, title = [f"{column}: pair", "difference"], f"{scores.title}: pairs of systems"
+    return [scores, _tests_table(report, by, title, header, tests, explanation)]
 
 
 def change_tables(report: Report, most: int | None = None) -> list[Table]:
@@ -220,21 +235,19 @@ def change_tables(report: Report, most: int | None = None) -> list[Table]:
     if not report.changes:
         return []
     old, new = report.changes["runs"]
-    header = ["question", f"{old} answer", "score", f"{new} answer", "score", "references"]
-    kinds = {
-        "better": "got better",
-        "worse": "got worse",
-        "recorded": "with the same answer and another recorded score",
-    }
-    tables = []
+    header, tables = ["question", f"{old} answer", "score", f"{new} answer", "score", "references"], []
     for entry in report.changes["metrics"].values():
-        for kind, description in kinds.items():
-            rows = entry[kind] or []
-            more = len(rows[most:]) if most is not None else 0
+        for kind, description in CHANGES.items():
+            changed = entry[kind] or []
+            rows = [
+                [name_of(row), *_scored(row["old"]), *_scored(row["new"]), "; ".join(row["references"])]
+                for row in changed[:most]
+            ]
+            more = len(changed) - len(rows)
             below = f"... and {more:,} more in --json, --markdown and --html." if more else ""
-            title = f"{entry['score']}: {len(rows):,} {description}"
-            tables.append(Table(title, header, [_change_cells(row) for row in rows[:most]], below, texts={0, 1, 3, 5}))
-    return [table for table in tables if table.rows]
+            title = f"{entry['score']}: {len(changed):,} {description}"
+            tables += [Table(title, header, rows, below, texts={0, 1, 3, 5})] * bool(rows)
+    return tables
 
 
 def name_of(row: Mapping[str, Any]) -> str:
@@ -243,48 +256,80 @@ def name_of(row: Mapping[str, Any]) -> str:
     return f"{text} ({row['id']})" if row["id"] is not None else text
 
 
-def shown_answers(row: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
+def _scored(answer: Mapping[str, Any]) -> tuple[str, str]:
+    return " | ".join(answer["predictions"]) or "(empty)", number(answer["score"])
+
+
+def shown_answers(row: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return (score, system, answer) of every system as text, the best first."""
     answers = sorted(row["answers"].items(), key=lambda item: -item[1]["score"])
-    return [(number(of["score"]), system, " | ".join(of["predictions"]) or "(empty)") for system, of in answers]
+    return [(score, system, text) for system, answer in answers for text, score in [_scored(answer)]]
 
 
-def _change_cells(row: Mapping) -> list[str]:
-    cells = [name_of(row)]
-    for run in ("old", "new"):
-        cells += [" | ".join(row[run]["predictions"]) or "(empty)", number(row[run]["score"])]
-    return [*cells, "; ".join(row["references"])]
+def print_short(report: Report, console) -> None:
+    """Print one line a system, and the rows that decide."""
+    for metric, numbers in report.metrics.items():
+        by = report.ranking(metric)
+        console.print()
+        print_table(short_table(report, by), console)
+        say(console, other_pairs(report, by))
+        notes, faults = report.notes * (metric == next(iter(report.metrics))), numbers.get("faults")
+        if notes:
+            report.show_notes(console, MAX_NOTES)
+        if faults:
+            say(console, [f"   {sentence}." for sentence in of_faults(faults)], "dim", WIDTH)
+        if faults or notes:
+            console.print()
+        for table in slice_tables(report, metric, most=0)[: 1 if by.only_verdicts else None]:
+            if table.rows:
+                print_table(table, console)
+            else:
+                say(console, [f"No difference within a {report.slices['column']} is significant.", ""])
+        if not report.changes:  # they have the rows
+            print_deciding_rows(report, metric, console)
+    for table in change_tables(report, report.settings["rows"]):
+        print_table(table, console)
+    console.print()
+    say(console, ["All tests, what they rest on, and signatures: --verbose"])
 
 
-def is_corrected(report: Report) -> bool:
-    """Return whether p-values are corrected for the number of tests."""
-    return report.settings["correction"] != "none" and (report.settings["tests"] > 1 or bool(report.slices))
+def print_deciding_rows(report: Report, metric: str, console) -> None:
+    """Print the rows on which the systems differ most."""
+    from rich.text import Text
 
-
-def _test_names(report: Report) -> list[str]:
-    return ["p", *["corrected"] * is_corrected(report), "wins / ties / losses"]
-
-
-def _test_cells(report: Report, pair: Mapping) -> list[str]:
-    outcomes = f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}"
-    few = report.too_few_differ(pair)
-    corrected = ["-" if few else p_value(pair["p_corrected"])] * is_corrected(report)
-    return [estimate(pair["difference"]), few or p_value(pair["p"]), *corrected, outcomes]
-
-
-def _counted_rows(by: Ranking) -> str:
-    """Return a phrase on the rows in which wins, ties and losses are counted."""
-    by_labels = _by_labels(by.accuracy)
-    if not by.accuracy:
-        return "all rows"
-    if all(by_labels):
-        return "rows with labels of both systems"
-    labelled = "; of systems whose labels decide the rows with a label" * any(by_labels)
-    return f"all rows, by the judge's verdicts{labelled}"
-
-
-def _correction(report: Report) -> str:
-    tests = report.settings["tests"]
-    if tests == 1:
-        return "not corrected: there is one test"
-    return CORRECTED[report.settings["correction"]].format(tests=f"{tests:,}")
+    by, rows, numbers = report.ranking(metric), report.rows[metric], report.metrics[metric]
+    is_judged, closest, decisive = "accuracy" in numbers, [*numbers["deciding"]], sum(numbers["deciding"].values())
+    labelled = {
+        (row["row"], system): by.name == ACCURACY and report.label(row["row"], system) is not None
+        for row in rows
+        for system in report.systems
+    }
+    is_mixed, source = len(set(labelled.values())) > 1, ""
+    if is_judged:
+        by_labels = ", by people's labels" + ", else by the judge, which may be wrong" * is_mixed
+        source = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
+    between = f" ({len(rows):,} of {decisive:,} shown)" * (decisive > len(rows))
+    if len(by.order) > 2:
+        (first, most), (second, fewer) = numbers["deciding"].items()
+        between = f" between {listed(closest)}: {first} is better in {most:,}, {second} in {fewer:,}" + between
+    say(console, [f"Rows that decide{between}{source}"] * bool(rows), "bold")
+    judged = "judged " * (not any(labelled.values()))
+    grades = {"1.000": f"{judged}right", "0.000": f"{judged}wrong"} if is_judged else {}
+    width = min(console.width, WIDTH)
+    for row in rows:
+        accepted, id_ = " | ".join(row["references"]), f"{row['id']}  " * (row["id"] is not None)
+        name = id_ + nearest_part(row["text"] or f"row {row['row']}", width * 3 // 5)
+        accepted_part = nearest_part(accepted, max(width - len(f"{name}  []"), 12))
+        console.print(Text.assemble(name, (f"  [{accepted_part}]", "dim")), no_wrap=True, overflow="crop")
+        shown = shown_answers(row)
+        longest = max(len(visible(system)) for _, system, _ in shown)
+        differ = len({score for score, system, _ in shown if system in closest}) > 1
+        for score, system, answer in [of for of in shown if of[1] in closest or not differ]:
+            by_judge = " (judge)" * (is_mixed and not labelled[row["row"], system])
+            start = f"  {grades.get(score, score) + by_judge:<{len('right (judge)') if is_mixed else 0}}  "
+            named = (f"{visible(system):<{longest}}  ", "bold")
+            room, lines = max(width - len(start) - len(named[0]), LEAST_ROOM), 1 + (score == "0.000" and bool(grades))
+            text = nearest_part(answer, lines * room - LONGEST_WORD * (lines > 1), accepted)
+            first, *more = wrap(text, room, max_lines=lines, placeholder="...") or [""]
+            for line in (Text.assemble(start, named, first), *(f"{'':{width - room}}{rest}" for rest in more)):
+                console.print(line, no_wrap=True, overflow="crop")

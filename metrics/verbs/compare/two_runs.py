@@ -10,59 +10,54 @@ from typing import Any
 
 import numpy as np
 
-from ...core.scorer import Scorer
 from ...rows.errors import FileError
 from ...rows.sources import Source
 from ...scale.scoring import differing_parts
-from .analysis import ACCURACY, Judged, row_name
+from .analysis import ACCURACY, Compared, row_name
 from .rows import Matched
 
 TOLERANCE = 1e-6  # smaller differences of scores are rounding, also those of recorded scores, which are floats
 
 
-def changes(
-    matched: Matched,
-    scorers: Mapping[str, Scorer],
-    row_scores: Mapping[str, Mapping[str, np.ndarray]],
-    sources: Mapping[str, Sequence[Source]],
-    judges: Mapping[str, Judged],
-) -> dict[str, Any]:
+def changes(matched: Matched, compared: Compared, sources: Mapping[str, Sequence[Source]]) -> dict[str, Any]:
     """Return what changed between two runs, the old one first; another number of runs is a FileError.
 
-    Args:
-        matched: the rows of both runs.
-        scorers: {metric: its scorer}.
-        row_scores: {metric: {name: (rows, runs) scores}}.
-        sources: {run: its files}.
-        judges: see `analyse`.
-
-    Returns:
-        "runs" (old, new), "answers_changed" (number of questions), "judge" (see `_judges`), and "metrics": {metric:
-        "score", "better" and "worse" (rows, the largest change first), "same" (number), "recorded" (rows whose
-        recorded score changed though the answer did not)}.
+    "runs" (old, new), "answers_changed" (number of questions), "judge" ({metric: signatures recorded in files of the
+    "old" and the "new" run, that of "now", and "differs": the parts that changed}), and "metrics": {metric: "score",
+    "better" and "worse" (rows, the largest change first), "same" (number), "recorded" (rows whose recorded score
+    changed though the answer did not; None if a row has no such score)}. `sources`: {run: its files}.
     """
     if len(matched.systems) != 2:
         names = ", ".join(matched.systems)
         raise FileError(f"runs: expected an old and a new run, got {len(matched.systems)}: {names}; name two")
     changed = np.array([old.item.predictions != new.item.predictions for old, new in matched.rows])
-    metrics: dict[str, Any] = {}
-    for metric, scorer in scorers.items():
-        name = scorer.significance_scores[0]
-        by_row = judges[metric].by_row if metric in judges else row_scores[metric][row_name(scorer, name)]
+    signatures = {run: [recorded_signatures(source) for source in sources[run]] for run in matched.systems}
+    metrics, by_judge = {}, {}
+    for metric, scorer in compared.scorers.items():
+        name, judge = row_name(scorer, scorer.significance_scores[0]), compared.judges.get(metric)
+        by_row = judge.by_row if judge else compared.row_scores[metric][name]
         difference = by_row[:, 1] - by_row[:, 0]
         order = np.argsort(-np.abs(difference), kind="stable")
         moved = [row for row in order.tolist() if abs(difference[row]) > TOLERANCE]
+        recorded = None
+        if all(name in row.recorded for question in matched.rows for row in question):
+            recorded = np.array([[row.recorded[name] for row in question] for question in matched.rows])
+            other = np.flatnonzero(~changed & (np.abs(recorded[:, 1] - recorded[:, 0]) > TOLERANCE))
+            recorded = [_change(matched, row, recorded[row]) for row in other.tolist()]
         metrics[metric] = {
-            "score": ACCURACY if metric in judges else name,
+            "score": ACCURACY if judge else scorer.significance_scores[0],
             "better": [_change(matched, row, by_row[row]) for row in moved if difference[row] > 0],
             "worse": [_change(matched, row, by_row[row]) for row in moved if difference[row] < 0],
             "same": len(by_row) - len(moved),
-            "recorded": _recorded(matched, changed, row_name(scorer, name)),
+            "recorded": recorded,
         }
+        old, new = (sorted({of[metric] for of in signatures[run] if metric in of}) for run in matched.systems)
+        differs = differing_parts(*old, *new) if len(old) == len(new) == 1 else None
+        by_judge[metric] = {"old": old, "new": new, "now": scorer.signature, "differs": differs}
     return {
         "runs": matched.systems,
         "answers_changed": int(changed.sum()),
-        "judge": _judges(sources, scorers),
+        "judge": by_judge,
         "metrics": metrics,
     }
 
@@ -71,38 +66,12 @@ def _change(matched: Matched, row: int, scores: Sequence[float]) -> dict[str, An
     """Return texts, answers and scores of a question in both runs."""
     rows = matched.rows[row]
     asked = rows[0].item
-    return {
-        "row": row + 1,
-        "id": asked.id,
-        "text": asked.text,
-        "references": asked.references,
-        "slice": rows[0].slice or None,
-        **{
-            run: {"predictions": row.item.predictions, "score": float(score)}
-            for run, row, score in zip(("old", "new"), rows, scores, strict=True)
-        },
+    texts = {"row": row + 1, "id": asked.id, "text": asked.text, "references": asked.references}
+    runs = {
+        run: {"predictions": row.item.predictions, "score": float(score)}
+        for run, row, score in zip(("old", "new"), rows, scores, strict=True)
     }
-
-
-def _recorded(matched: Matched, changed: np.ndarray, name: str) -> list[dict[str, Any]] | None:
-    """Return questions whose answer is the same but whose recorded score changed; None if a row has no such score."""
-    if not all(name in row.recorded for question in matched.rows for row in question):
-        return None
-    scores = [(old.recorded[name], new.recorded[name]) for old, new in matched.rows]
-    moved = [row for row, (old, new) in enumerate(scores) if not changed[row] and abs(new - old) > TOLERANCE]
-    return [_change(matched, row, scores[row]) for row in moved]
-
-
-def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Scorer]) -> dict[str, dict[str, Any]]:
-    """Return {metric: recorded signatures of both runs, the current one, and differing parts as "old -> new"}."""
-    result = {}
-    for metric, scorer in scorers.items():
-        by_run = ({recorded_signatures(source).get(metric) for source in files} for files in sources.values())
-        recorded = [sorted(filter(None, signatures)) for signatures in by_run]
-        old, new = (signatures[0] if len(signatures) == 1 else None for signatures in recorded)
-        result[metric] = {"old": recorded[0], "new": recorded[1], "now": scorer.signature}
-        result[metric]["differs"] = differing_parts(old, new) if old and new else None
-    return result
+    return {**texts, "slice": rows[0].slice or None, **runs}
 
 
 def recorded_signatures(source: Source) -> dict[str, str]:
