@@ -288,8 +288,8 @@ def test_as_many_labels_as_planned_give_the_width():
     assert (result.high - result.low) / 2 == pytest.approx(0.05, rel=0.03)
     assert plan.labels_needed(0.5) == 0
     assert plan.labels_needed(0.001) is None
-    variance = plan.value * (1 - plan.value)
-    assert plan.value == pytest.approx(0.75, abs=0.02)
+    variance = plan.middle * (1 - plan.middle)
+    assert plan.middle == pytest.approx(0.75, abs=0.02)
     assert plan.questions_needed(0.01) == pytest.approx(variance * (1.96 / 0.01) ** 2, rel=0.01)
     assert plan.half_width() == pytest.approx(1.96 * (variance / 4000) ** 0.5, rel=0.01)
 

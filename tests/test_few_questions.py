@@ -8,7 +8,7 @@ import json
 
 import numpy as np
 import pytest
-from genqa_metrics.statistics import correlation, resampling
+from genqa_metrics.statistics import correlation
 from genqa_metrics.verbs.compare.analysis import Column, Compared, analyse
 from scipy import stats
 
@@ -84,15 +84,6 @@ def test_a_question_with_most_of_the_rows_counts_as_one(tmp_path):
     out, _ = run("compare", *paths, "-c", "x", "--resamples", 100, "--format", "json")
     said = "one question has 100 of 200 rows: all count as about 4 equal questions: too few for intervals"
     assert any(note.startswith(said) for note in json.loads(out)["notes"])
-
-
-def test_limits_by_hand():
-    """A mean of 4 values: the jackknife's error is s / 4^.5, Student's t with 3 degrees of freedom 3.182."""
-    values = np.array([1.0, 2, 3, 6, 8])
-    without = (values.sum() - values) / 4
-    low, high = resampling.mean_interval(4.0, without, 5)
-    assert (low, high) == pytest.approx(stats.t.interval(0.95, 4, 4.0, stats.sem(values)))
-    assert np.isnan(resampling.mean_interval(4.0, without, 4.5)).all()
 
 
 def judged(rng, questions, alike):

@@ -68,7 +68,7 @@ def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
 
 
 def correlation_limits(kind: str, x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> tuple[float, float]:
-    """Return the limits of a correlation coefficient.
+    """Return the limits of a correlation coefficient; NaN where too few rows are on one side of the mean.
 
     The interval is Student's t around Fisher's z, with the standard error of the jackknife over questions, at least
     that of normal scores (Fieller, Hartley & Pearson 1957). A judge's scores are mostly near 0 or 1, and its rare
@@ -81,9 +81,6 @@ def correlation_limits(kind: str, x: np.ndarray, y: np.ndarray, clusters: np.nda
         x: (rows,) scores of a metric.
         y: (rows,) scores of humans.
         clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
-
-    Returns:
-        Lower and upper limit, NaN where too few rows are on one side of the mean, see `is_varied`.
 
     >>> x, y = np.array([[1.0, 2], [2, 1], [3, 4], [4, 3], [5, 6], [6, 5]]).T
     >>> [round(limit, 2) for limit in correlation_limits("pearson", x, y, np.arange(6))]
@@ -152,21 +149,17 @@ def auc_limits(scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray) -
     of it (Birnbaum & Klose 1957). A percentile bootstrap of 3 wrong answers of 40 gives [1, 1] where the judge ranks
     them correctly.
 
-    Args:
-        scores: (rows,) scores of a metric.
-        positive: (rows,) booleans, which answers humans accept.
-        clusters: (rows,) number of every row's question.
+    Scores are (rows,); so are the booleans, which answers humans accept, and the number of every row's question.
 
     >>> scores, positive = np.array([0.1, 0.2, 0.3, 0.4, 0.35, 0.6, 0.7, 0.8, 0.9, 1]), np.arange(10) > 4
     >>> [round(float(end), 2) for end in auc_limits(scores, positive, np.arange(10))]
     [1.0, 0.57, 1.0]
     """
     rank = stats.rankdata(scores)
-    sizes = np.where(positive, positive.sum(), (~positive).sum())
-    placement = np.empty(len(scores))  # share of the other class that an answer is on the right side of
-    for side in (positive, ~positive):
-        below = (rank[side] - stats.rankdata(scores[side])) / (~side).sum()
-        placement[side] = below if side is positive else 1 - below
+    placement, sizes = np.empty(len(scores)), np.empty(len(scores))
+    for side, is_right in ((positive, True), (~positive, False)):
+        below = (rank[side] - stats.rankdata(scores[side])) / (~side).sum()  # share of the other class
+        placement[side], sizes[side] = below if is_right else 1 - below, side.sum()
     area = float(placement[positive].mean())
     classes = np.array([kish(np.bincount(clusters[side])) for side in (positive, ~positive)])
     fewest = classes.min()
@@ -236,15 +229,12 @@ def permutation_p(
     + permutations). For Spearman's correlation pass ranks.
 
     Args:
-        x: (pairs, rows) scores of the first metric of every pair.
+        x: (pairs, rows) scores of the first metric of every pair; p is NaN where one side is constant.
         y: (pairs, rows) scores of the second one.
         human: (rows,) scores of humans.
         clusters: (rows,) number of every row's question.
         number: of permutations.
         seed: of these.
-
-    Returns:
-        p-values, NaN where one side is constant.
     """
     out = np.full(len(x), np.nan)
     defined = (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0)
@@ -287,10 +277,8 @@ def answer_pairs(
     for row, question in enumerate(questions):
         groups[question].append(row)
     # Generators: the pairs of a question with many answers do not fit into memory, those that are kept may.
-    pairs = ((i, j) if human[i] > human[j] else (j, i) for rows in groups.values() for i, j in combinations(rows, 2))
-    if systems is not None:
-        pairs = ((i, j) for i, j in pairs if systems[i] != systems[j])
-    pairs = [(i, j) for i, j in pairs if human[i] - human[j] > gap]
+    every = ((i, j) if human[i] > human[j] else (j, i) for rows in groups.values() for i, j in combinations(rows, 2))
+    pairs = [(i, j) for i, j in every if human[i] - human[j] > gap and (systems is None or systems[i] != systems[j])]
     better, worse = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return better, worse
 

@@ -153,7 +153,8 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     alone = (by_labels**2).sum(axis=-1) + prior
     slope = -(by_labels * by_judge).sum(axis=-1) / np.maximum((by_judge**2).sum(axis=-1) + prior, 1e-300)
     trust = np.clip(slope, 0, 1)
-    together = ((by_labels + trust[..., None] * by_judge) ** 2).sum(axis=-1) + prior * (1 + trust**2)
+    seen = ((by_labels + trust[..., None] * by_judge) ** 2).sum(axis=-1)
+    together = seen + prior * (1 + trust**2)
     gain = alone / np.maximum(together, 1e-300) * (questions - 2) / np.maximum(questions - 1, 1e-9)
     labels_size = effective_size(labels_mean, by_labels, weight, confidence, drawn)
     size = labels_size * gain
@@ -163,20 +164,15 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     labels_limits, limits = wilson(labels_mean, labels_size, z), wilson(accuracy, np.maximum(size, 1e-9), z)
     helps = (gain > 1) & (limits[1] - limits[0] <= labels_limits[1] - labels_limits[0])
     trust = np.where(helps, trust, 0.0)
-    enough = questions >= MIN_QUESTIONS - 1e-9
+    enough, most = questions >= MIN_QUESTIONS - 1e-9, 1 - sums.declined_share
     low, high, labels_low, labels_high = (np.where(enough, end, np.nan) for end in (*limits, *labels_limits))
-    most = 1 - sums.declined_share
-    accuracy, low, labels_value, labels_low = (
-        np.minimum(end, most) for end in (accuracy, low, labels_mean, labels_low)
-    )
-    influence = by_labels + trust[..., None] * by_judge
-    seen = (influence**2).sum(axis=-1)
+    labels_alone = np.minimum(labels_mean, most), np.minimum(labels_low, most), labels_high, labels_size
+    with_judge = np.minimum(accuracy, most), np.minimum(low, most), high, size
+    ends = (np.where(helps, *pair) for pair in zip(with_judge, labels_alone, strict=True))
     fitted = helps & (seen > 1e-18)
     excess = together / np.where(fitted, seen, 1.0) * (questions - 1) / np.maximum(questions - 2, 1)
-    alone = labels_value, labels_low, labels_high
-    ends = (np.where(helps, *pair) for pair in zip((accuracy, low, high, size), (*alone, labels_size), strict=True))
-    influence = influence * np.sqrt(np.where(fitted, excess, 1.0))[..., None]
-    return Powered(*ends, trust, *alone, labels_size, by_labels, questions, number == rows, influence)
+    influence = (by_labels + trust[..., None] * by_judge) * np.sqrt(np.where(fitted, excess, 1.0))[..., None]
+    return Powered(*ends, trust, *labels_alone, by_labels, questions, number == rows, influence)
 
 
 def prediction_powered(
@@ -222,10 +218,11 @@ def numbered_alike(estimates: Sequence[AccuracyEstimate], keys: Sequence[np.ndar
     result = []
     for estimate, keys_of_estimate in zip(estimates, keys, strict=True):
         if estimate.powered is not None:
-            influences = {name: np.zeros(len(every)) for name in ("influence", "labels_influence")}
-            for name, influence in influences.items():
-                influence[np.searchsorted(every, keys_of_estimate)] = getattr(estimate.powered, name)
-            estimate = replace(estimate, powered=replace(estimate.powered, **influences))
+            influences = np.zeros((2, len(every)))
+            both = estimate.powered.influence, estimate.powered.labels_influence
+            influences[:, np.searchsorted(every, keys_of_estimate)] = both
+            aligned = replace(estimate.powered, influence=influences[0], labels_influence=influences[1])
+            estimate = replace(estimate, powered=aligned)
         result.append(estimate)
     return result
 
@@ -370,49 +367,37 @@ def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LE
         draws: see `resampling.paired_tests`; None: of seed 0, fewer where there are many questions.
         level: one minus the confidence of the intervals.
         slack: see `LabelTests`; with a slack no pair has `resampling.paired_tests`.
-
-    8 of 10 right and 1 of 10, of other questions: with the answers that are added 9 of 12 and 2 of 12. The difference
-    is 7 / 12, its standard error the root of (9 * 3 + 2 * 10) / 12^3, the statistic 3.54 with 17.7 degrees of freedom.
-
-    >>> labels = np.full((2, 20), np.nan)
-    >>> labels[0, :10], labels[1, 10:] = np.arange(10) < 8, np.arange(10) < 1
-    >>> systems = [prediction_powered(np.zeros(20), system_labels, np.full(20, 0.5)) for system_labels in labels]
-    >>> tests = label_tests(systems)
-    >>> float(tests.p_values[0].round(4)), [float(end[0].round(2)) for end in tests.limits(np.array([0.05]))]
-    (0.0024, [0.24, 0.93])
     """
     from scipy.special import stdtr, stdtrit
 
-    names = ("value", "size", "influence", "labels_value", "labels_size", "labels_influence", "questions", "complete")
     first, second = np.array(list(combinations(range(len(systems)), 2))).T
     example = next((system for system in systems if system is not None), None)
     if example is None:
         nothing = np.full(len(first), np.nan)
         return LabelTests(*[nothing] * 5, np.zeros(len(first), dtype=bool), None, slack)
-    columns = []
-    for name in names:
-        unknown = np.full(np.shape(getattr(example, name)), np.nan)
-        columns.append(np.array([unknown if of is None else getattr(of, name) for of in systems], dtype=float))
-    *together, questions, complete = columns
-    differences = together[0][first] - together[0][second]
-    with_judge, labels_alone = _enlarged(*together[:3], questions), _enlarged(*together[3:], questions)
+    unknown = Powered(**{name: np.full(np.shape(numbers), np.nan) for name, numbers in vars(example).items()})
+    filled = [unknown if system is None else system for system in systems]
+    names = ("value", "size", "influence", "labels_value", "labels_size", "labels_influence", "questions", "complete")
+    columns = (np.array([getattr(system, name) for system in filled], dtype=float) for name in names)
+    value, size, influence, *alone, questions, complete = columns
+    differences = value[first] - value[second]
+    with_judge, labels_alone = _enlarged(value, size, influence, questions), _enlarged(*alone, questions)
     # The judge's weight is the best for each system, not for the difference of two that fail on the same questions.
     widths = [error * stdtrit(freedom, 1 - LEVEL / 2) for _, error, freedom in (labels_alone, with_judge)]
-    narrower = widths[0] < widths[1]
     ends = zip(labels_alone, with_judge, strict=True)
-    centers, errors, freedom = (np.where(narrower, alone, both) for alone, both in ends)
-    enough = np.minimum(questions[first], questions[second]) >= MIN_QUESTIONS - 1e-9
-    ahead = np.maximum(
-        np.sign(differences) * centers - slack, 0
-    )  # equal systems stay equal with the answers that are added
+    centers, errors, freedom = (np.where(widths[0] < widths[1], *pair) for pair in ends)
+    least = np.minimum(questions[first], questions[second])
+    enough = least >= MIN_QUESTIONS - 1e-9
+    # Equal systems stay equal with the answers that are added.
+    ahead = np.maximum(np.sign(differences) * centers - slack, 0)
     p_values = np.where(enough | np.isnan(differences), np.maximum(2 * stdtr(freedom, -ahead / errors), TINY), 1.0)
     whole, paired = (complete[first] == 1) & (complete[second] == 1) & (slack == 0), None
     if whole.any():
-        number = together[2].shape[-1]
+        number = influence.shape[-1]
         if draws is None:
             draws = bootstrap_counts(number, SAMPLES if number < MANY else FEWER, 0)
-        moves, least = together[2][first] - together[2][second], np.minimum(questions[first], questions[second])
-        paired = paired_tests(differences, number * moves.T, least, np.ones(len(first)), draws, level)
+        moves = number * (influence[first] - influence[second]).T
+        paired = paired_tests(differences, moves, least, np.ones(len(first)), draws, level)
         p_values = np.where(whole, paired.p_values, p_values)
     errors = np.where(enough, errors, np.nan)
     return LabelTests(differences, p_values, centers, errors, freedom, whole, paired, slack)
@@ -421,15 +406,10 @@ def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LE
 def _enlarged(accuracies, sizes, influence, questions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (pairs,) differences after one right and one wrong answer were added to each system, with their errors.
 
-    The third array has their degrees of freedom. The correlation of two systems is that of their influences, with one
-    question added for each of the four pairs of right and wrong answers. With half a question, as Agresti & Min (2005)
-    add, only 88% of the intervals of 20 labels hold where one system is right wherever the other one is.
-
-    Args:
-        accuracies: (systems,) accuracies.
-        sizes: (systems,) effective numbers of labels.
-        influence: (systems, questions) see `Powered`.
-        questions: (systems,) effective numbers of questions with labels.
+    The third array has their degrees of freedom. Accuracies, effective numbers of labels and of questions with labels
+    are (systems,), influences (systems, questions). The correlation of two systems is that of their influences, with
+    one question added for each of the four pairs of right and wrong answers. With half a question, as Agresti & Min
+    (2005) add, only 88% of the intervals of 20 labels hold where one system is right wherever the other one is.
     """
     first, second = np.array(list(combinations(range(len(accuracies)), 2))).T
     shares = (accuracies * sizes + 1) / (sizes + 2)
@@ -473,25 +453,25 @@ def accuracy_tests(
 
     by_labels = [None if finite or not estimate.by_labels else estimate.powered for estimate in estimates]
     tests = label_tests(by_labels, draws, level, 2 * label_error)
-    first, second = np.array(list(combinations(range(len(estimates)), 2))).T
+    pairs = list(combinations(range(len(estimates)), 2))
+    first, second = np.array(pairs).T
     z = NormalDist().inv_cdf(1 - level / 2)
     ends = [(np.nan,) * 3 if of.low is None else (of.value, of.low, of.high) for of in estimates]
     accuracies, low, high = np.array(ends, dtype=float).T
     errors = np.maximum(accuracies - low, high - accuracies) / z
-    shared = np.zeros(len(first))
-    for i, pair in enumerate(zip(first, second, strict=True)):
-        influences = [estimates[system].powered.influence for system in pair if estimates[system].by_labels]
-        if finite and len(influences) == 2:
-            covariance, size = (influences[0] * influences[1]).sum(), np.linalg.norm(influences, axis=1).prod()
-            shared[i] = np.clip(covariance / max(size, 1e-12), -1, 1)
+    shared = np.zeros(len(pairs))
+    for i, pair in enumerate(pairs):
+        if finite and all(estimates[system].by_labels for system in pair):
+            a, b = (estimates[system].powered.influence for system in pair)
+            shared[i] = np.clip(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-12), -1, 1)
     e1, e2 = errors[first], errors[second]
     together = np.sqrt(np.maximum(e1**2 + e2**2 - 2 * shared * e1 * e2, 0))
     differences = accuracies[first] - accuracies[second]
     p_values = np.maximum(2 * ndtr(-np.abs(differences) / np.maximum(together, 1e-12)), TINY)
     others = np.isnan(tests.differences)
-    mixed = ((differences, tests.differences), (p_values, tests.p_values), (differences, tests.centers))
-    mixed += ((together, tests.errors), (np.full(len(first), NORMAL), tests.freedom))
-    chosen = (np.where(others, *pair) for pair in mixed)
+    normal = differences, p_values, differences, together, np.full(len(pairs), NORMAL)
+    by_label = tests.differences, tests.p_values, tests.centers, tests.errors, tests.freedom
+    chosen = (np.where(others, *pair) for pair in zip(normal, by_label, strict=True))
     return LabelTests(*chosen, tests.complete & ~others, tests.paired, tests.slack)
 
 
@@ -506,12 +486,10 @@ def accuracy_differences(
     Limits are None for too few questions, all three where a system has no estimate. `confidence` is that before Holm's
     correction for the number of pairs.
     """
-    level = 1 - confidence
-    tests = accuracy_tests(estimates, None, level, label_error, finite)
-    [(_, *limits)] = corrected([tests], "holm", level)
-    pairs = (map(float, ends) for ends in zip(tests.differences, *limits, strict=True))
-    names = "value", "low", "high"
-    return [dict(zip(names, (None if np.isnan(end) else end for end in pair), strict=True)) for pair in pairs]
+    tests = accuracy_tests(estimates, None, 1 - confidence, label_error, finite)
+    [(_, *limits)] = corrected([tests], "holm", 1 - confidence)
+    columns = (np.where(np.isnan(ends), None, ends) for ends in (tests.differences, *limits))
+    return [{"value": value, "low": low, "high": high} for value, low, high in zip(*columns, strict=True)]
 
 
 def wider(low, high, error: float) -> tuple[float, float]:
@@ -532,37 +510,37 @@ class LabelPlan:
 
     def __init__(self, estimate: Powered, sums: QuestionSums, finite: bool, confidence: float = CONFIDENCE):
         self.labels, self.rows = int(sums.labelled.sum()), int(sums.rows.sum())
-        self.value, self.questions = float(estimate.low + estimate.high) / 2, float(kish(sums.rows))
+        self.middle, self.questions = float(estimate.low + estimate.high) / 2, float(kish(sums.rows))
         self.z = NormalDist().inv_cdf((1 + confidence) / 2)
         self.size = float(estimate.size)  # effective number of labels, and what it is if every row has a label
         rate = sums.accepted.sum() / self.rows
         size_of_all = effective_size(rate, (sums.accepted - rate * sums.rows) / self.rows, sums.rows, confidence)
-        self.of_all = np.inf if finite else self.size if self.labels == self.rows else float(size_of_all)
+        self.largest = np.inf if finite else self.size if self.labels == self.rows else float(size_of_all)
 
     def half_width(self) -> float:
         """Return half the width of the interval if every row had a label."""
-        low, high = wilson(self.value, min(self.of_all, MOST_LABELS), self.z)
+        low, high = wilson(self.middle, min(self.largest, MOST_LABELS), self.z)
         return float(high - low) / 2
 
     def labels_needed(self, half_width: float) -> int | None:
         """Return how many more labels make the interval about +- `half_width`; None if labels of all rows do not."""
         wanted = self._size_for(half_width)
-        if wanted > max(self.of_all, self.size):
+        if wanted > max(self.largest, self.size):
             return None
         if wanted <= self.size:
             return 0
-        variance_of_label = (1 / self.size - 1 / self.of_all) / (1 / self.labels - 1 / self.rows)
-        needed = 1 / ((1 / wanted - 1 / self.of_all) / variance_of_label + 1 / self.rows)
+        variance_of_label = (1 / self.size - 1 / self.largest) / (1 / self.labels - 1 / self.rows)
+        needed = 1 / ((1 / wanted - 1 / self.largest) / variance_of_label + 1 / self.rows)
         return min(int(np.ceil(needed)), self.rows) - self.labels
 
     def questions_needed(self, half_width: float) -> int | None:
         """Return the number of questions whose rows, all labelled, give about +- `half_width`; None without one."""
-        needed = self.questions * self._size_for(half_width) / self.of_all
+        needed = self.questions * self._size_for(half_width) / self.largest
         return int(np.ceil(needed)) if np.isfinite(needed) else None
 
     def _size_for(self, half_width: float) -> float:
         """Return the effective number of labels of such an interval, infinite if there is none."""
         sizes = np.geomspace(1, MOST_LABELS, 5000)
-        low, high = wilson(self.value, sizes, self.z)
+        low, high = wilson(self.middle, sizes, self.z)
         narrow = (high - low) / 2 <= half_width
         return float(sizes[narrow.argmax()]) if narrow.any() else np.inf

@@ -32,6 +32,9 @@ def kish(sizes: np.ndarray) -> np.ndarray:
 def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE, drawn=1.0):
     """Return the (...) number of independent answers with the same variance of the share as these rows.
 
+    It is at least the effective number of questions: no variance exceeds that of questions whose answers are all
+    equal.
+
     Args:
         share: (...) 0 to 1.
         influence: (..., questions) influence of each question on the share: (sum over its rows - share * rows) / all
@@ -39,9 +42,6 @@ def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: 
         sizes: (..., questions) number of rows, or their weight.
         confidence: of the interval; the number makes up for Student's t.
         drawn: share of the variance that is left in a finite population.
-
-    Returns:
-        At least the effective number of questions: no variance exceeds that of questions whose answers are all equal.
 
     All answers to a question alike: ten questions inform as ten answers. Answers of which one to each of ten questions
     is wrong inform as more.
@@ -53,8 +53,7 @@ def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: 
     """
     from scipy.special import stdtrit
 
-    share, sizes = np.asarray(share, dtype=float), np.asarray(sizes, dtype=float)
-    questions = kish(sizes)
+    share, questions = np.asarray(share, dtype=float), kish(sizes)
     freedom = np.maximum(questions - 1, 1)
     unseen = UNSEEN * (share**2 + (1 - share) ** 2) / questions**2
     variance = (influence**2).sum(axis=-1) * questions / freedom + unseen * drawn
@@ -67,12 +66,8 @@ def wilson(share, number, z: float):
     """Return Wilson's (1927) lower and upper (...) limits of a share of independent answers.
 
     Limits near 0 and 1 are those of a Poisson count where these are wider (Brown, Cai & DasGupta 2001, "Interval
-    estimation for a binomial proportion", section 4.1.1).
-
-    Args:
-        share: (...) 0 to 1.
-        number: (...) of answers, which need not be whole.
-        z: quantile of the normal distribution, 1.96 for 95%.
+    estimation for a binomial proportion", section 4.1.1). The (...) number of answers need not be whole; `z` is a
+    quantile of the normal distribution, 1.96 for 95%.
 
     >>> [round(float(limit), 3) for limit in wilson(0.8, 20, 1.959964)]
     [0.584, 0.919]
@@ -85,14 +80,12 @@ def wilson(share, number, z: float):
     center = (share + z**2 / (2 * number)) / (1 + z**2 / number)
     with np.errstate(over="ignore"):  # labels of all rows are as infinitely many
         half = z / (1 + z**2 / number) * np.sqrt(share * (1 - share) / number + z**2 / (4 * number**2))
-    low, high = np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
-    tail = 2 * NormalDist().cdf(-z)
-    right, wrong = (np.round(p * number, 9) for p in (share, 1 - share))  # 3 of 100, not 3.0000000000000027
-    few = [(count > 0) & (count <= FEW_ERRORS) for count in (right, wrong)]
-    rare = [gammaincinv(np.clip(count, 1e-9, None), tail) / number for count in (right, wrong)]
-    low = np.where(few[0], np.minimum(low, rare[0]), low)
-    high = np.where(few[1], np.maximum(high, 1 - rare[1]), high)
-    return np.minimum(share, low), np.maximum(share, high)
+    tail, limits = 2 * NormalDist().cdf(-z), []
+    for limit, right in ((center - half, share), (1 - center - half, 1 - share)):
+        limit, count = np.clip(limit, 0, 1), np.round(right * number, 9)  # 3 of 100, not 3.0000000000000027
+        rare = gammaincinv(np.clip(count, 1e-9, None), tail) / number
+        limits.append(np.where((count > 0) & (count <= FEW_ERRORS), np.minimum(limit, rare), limit))
+    return np.minimum(share, limits[0]), np.maximum(share, 1 - limits[1])
 
 
 def share_interval(share, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE):
@@ -164,7 +157,7 @@ def rogan_gladen(
     The estimate is Rogan & Gladen's (1978), (share + specificity - 1) / (sensitivity + specificity - 1). The interval
     is that of Lang & Reiczigel, "Confidence limits for prevalence of disease adjusted for estimated sensitivity and
     specificity", Preventive Veterinary Medicine 113 (2014); it is slightly conservative. Both assume that the judge
-    errs on this system's answers as often as on the calibration sample.
+    errs on this system's answers as often as on the calibration sample. NaN where it is no better than chance.
 
     Args:
         positives: (...) number of answers that the judge accepts.
@@ -174,9 +167,6 @@ def rogan_gladen(
         rejected: of the `incorrect` answers of the calibration sample, those that the judge rejected.
         incorrect: their number.
         confidence: of the interval.
-
-    Returns:
-        NaN where the judge is no better than chance.
 
     90 of 100 correct and 80 of 100 incorrect answers judged rightly, 62 of 100 accepted: (0.62 - 0.2) / 0.7 = 0.6.
 

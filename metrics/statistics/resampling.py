@@ -88,9 +88,6 @@ def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
 
     "holm" and "bonferroni" keep the chance of one false finding or more at the level, "fdr" (Benjamini & Hochberg) the
     expected share of false ones among the findings.
-
-    >>> adjust_p_values(np.array([0.01, 0.04, 0.03])).round(3).tolist()
-    [0.03, 0.06, 0.06]
     """
     from scipy import stats
 
@@ -115,9 +112,6 @@ def ranking(scores: np.ndarray, better: np.ndarray) -> tuple[list[int], list[tup
     of systems that are significantly better to the number of systems - those than which it is significantly better
     (Bojar et al. 2014, "Findings of the 2014 Workshop on Statistical Machine Translation", section 3). In `better`,
     (systems, systems) booleans, the system of the row is significantly better than that of the column.
-
-    >>> ranking(np.array([0.5, 0.9, 0.6]), np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]], dtype=bool))
-    ([2, 1, 2], [(2, 3), (1, 1), (2, 3)])
     """
     order = np.argsort(-scores, kind="stable")
     ranked = better[np.ix_(order, order)]
@@ -201,24 +195,21 @@ class PairedTests:
         from scipy.special import betaincinv
 
         rank = np.ceil(levels * (1 + self.samples) - 1).astype(int) - 1  # the statistic that must be surpassed
-        is_enough = (rank >= 0) & (levels > smallest_p(self.differing))
+        varied, bounded = self.spread > 0, np.isfinite(self.bound)
+        is_enough = varied & (rank >= 0) & (levels > smallest_p(self.differing))
         statistic = self.largest[np.arange(len(levels)), np.clip(rank, 0, self.largest.shape[1] - 1)]
-        half = np.where(is_enough, statistic * (1 + 1e-6), np.inf) * np.where(self.spread > 0, self.spread, 1)
-        half = np.where(self.spread > 0, half, np.inf)
+        half = np.where(is_enough, statistic * (1 + 1e-6), np.inf) * np.where(varied, self.spread, 1)
         low, high = self.differences - half, self.differences + half
 
-        bound = np.where(np.isfinite(self.bound), self.bound, 1.0)
-        share = np.clip((1 + self.differences / bound) / 2, 0, 1)
-        number, right = self.questions, share * self.questions
+        bound, number = np.where(bounded, self.bound, 1.0), self.questions
+        right = np.clip((1 + self.differences / bound) / 2, 0, 1) * number
         ends = [
             np.where(right > 1e-9, betaincinv(np.maximum(right, 1e-9), number - right + 1, levels / 2), 0),
             np.where(right < number, betaincinv(right + 1, np.maximum(number - right, 1e-9), 1 - levels / 2), 1),
         ]
         unseen = 1 - (levels / 2) ** (1 / number)
         equal = [(1 - unseen) * self.differences + sign * unseen * bound for sign in (-1, 1)]
-        varied = self.spread > 0
         inner = [np.where(varied, bound * (2 * end - 1), center) for end, center in zip(ends, equal, strict=True)]
-        bounded = np.isfinite(self.bound)
         low = np.where(bounded, np.maximum(np.maximum(low, inner[0]), -bound), low)
         high = np.where(bounded, np.minimum(np.minimum(high, inner[1]), bound), high)
         nothing = ~np.isfinite(low) | ~np.isfinite(high) | np.isnan(self.p_values)
@@ -251,8 +242,8 @@ def paired_tests(
     Args:
         differences: (tests,).
         influence: (questions, tests) `influences` of the questions on the differences.
-        questions: see `PairedTests`.
-        bound: see `PairedTests`.
+        questions: see `PairedTests`, as `bound`.
+        bound: (tests,).
         draws: `bootstrap_counts` of the questions.
         level: the largest level of `PairedTests.limits`.
 
@@ -264,39 +255,36 @@ def paired_tests(
     """
     from scipy.special import betainc
 
-    number = len(influence)
+    number, bounded = len(influence), np.isfinite(bound)
     influence = np.sort(np.where(differences < 0, -1, 1) * influence, axis=0)
     spread = np.sqrt((influence**2).mean(axis=0) / number * number / max(number - 1, 1))
-    scale = np.maximum(np.abs(differences), np.where(np.isfinite(bound), bound, 0))
-    spread = np.where(spread > 1e-9 * np.maximum(scale, 1e-300), spread, 0.0)
-    differ = np.abs(influence + np.abs(differences)) > 1e-9 * np.maximum(scale, 1e-300)
+    negligible = 1e-9 * np.maximum(np.maximum(np.abs(differences), np.where(bounded, bound, 0)), 1e-300)
+    spread = np.where(spread > negligible, spread, 0.0)
+    differ = np.abs(influence + np.abs(differences)) > negligible
     differing = np.minimum(questions, differ.sum(axis=0))
     squares, chunks = influence**2, []
-    for counts in draws:
-        mean = counts @ influence / number
-        variance = (counts @ squares / number - mean**2) / max(number - 1, 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            studentized = np.abs(mean) / np.sqrt(np.maximum(variance, 0))
-        lost = variance <= 1e-18 * np.maximum(spread, 1e-300) ** 2
-        moved = np.abs(mean) > 1e-9 * spread
-        chunks.append(np.where(lost, np.where(moved, np.inf, 0.0), studentized).astype(np.float32))
-    statistics = np.concatenate(chunks)
-    samples = len(statistics)
-    unseen = np.where((spread > 0) & np.isfinite(bound), bound, 0.0) / questions
-    spread = np.sqrt(spread**2 + unseen**2)
     with np.errstate(divide="ignore", invalid="ignore"):
+        for counts in draws:
+            mean = counts @ influence / number
+            variance = (counts @ squares / number - mean**2) / max(number - 1, 1)
+            studentized = np.abs(mean) / np.sqrt(np.maximum(variance, 0))
+            lost = variance <= 1e-18 * np.maximum(spread, 1e-300) ** 2
+            moved = np.abs(mean) > 1e-9 * spread
+            chunks.append(np.where(lost, np.where(moved, np.inf, 0.0), studentized).astype(np.float32))
+        statistics = np.concatenate(chunks)
+        samples = len(statistics)
+        spread = np.sqrt(spread**2 + (np.where((spread > 0) & bounded, bound, 0.0) / questions) ** 2)
         observed = (np.abs(differences) / spread).astype(np.float32)
     p_values = (1 + (statistics >= observed).sum(axis=0)) / (1 + samples)
     kept = min(samples, int(level * (1 + samples)) + 1)
     largest = -np.sort(-np.partition(statistics, samples - kept, axis=0)[samples - kept :], axis=0).T
 
     p_values = np.where(spread > 0, np.maximum(p_values, smallest_p(differing)), 1.0)
-    bounded = np.where(np.isfinite(bound), bound, 1.0)
-    relative = np.clip(np.abs(differences) / bounded, 0, 1)
+    relative = np.clip(np.abs(differences) / np.where(bounded, bound, 1.0), 0, 1)
     right = questions * (1 + relative) / 2
     widest = 2 * betainc(right, questions - right + 1, 0.5)
     rare = 2 * (1 + relative) ** -questions
-    p_values = np.where(np.isfinite(bound), np.minimum(p_values, np.where(spread > 0, widest, rare)), p_values)
+    p_values = np.where(bounded, np.minimum(p_values, np.where(spread > 0, widest, rare)), p_values)
     p_values = np.where(np.isfinite(differences) & np.isfinite(influence).all(axis=0), np.minimum(p_values, 1), np.nan)
     return PairedTests(differences, p_values, spread, largest, samples, questions, bound, differing)
 
@@ -311,9 +299,6 @@ def corrected(
     raw = np.concatenate([tests.p_values for tests in all_tests])
     adjusted = adjust_p_values(raw, correction)
     levels = level * np.where(np.isnan(raw), 1.0, raw / adjusted)
-    result, start = [], 0
-    for tests in all_tests:
-        span = slice(start, start + len(tests.p_values))
-        result.append((adjusted[span], *tests.limits(levels[span])))
-        start = span.stop
-    return result
+    starts = np.cumsum([len(tests.p_values) for tests in all_tests])[:-1]
+    families = zip(all_tests, np.split(adjusted, starts), np.split(levels, starts), strict=True)
+    return [(p_values, *tests.limits(levels)) for tests, p_values, levels in families]

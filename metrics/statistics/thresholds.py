@@ -68,8 +68,7 @@ def calibration(scores: np.ndarray, positive: np.ndarray, bins: int = 10) -> dic
     bin_numbers = np.minimum((scores * bins).astype(int), bins - 1)
     rows = np.bincount(bin_numbers, minlength=bins)
     filled = rows > 0
-    score = np.bincount(bin_numbers, scores, bins)[filled] / rows[filled]
-    share = np.bincount(bin_numbers, positive, bins)[filled] / rows[filled]
+    score, share = (np.bincount(bin_numbers, of, bins)[filled] / rows[filled] for of in (scores, positive))
     return {
         "bins": [
             {"rows": int(n), "score": float(s), "correct": float(c)}
