@@ -103,8 +103,9 @@ def measured_for(scorer: Scorer) -> Measured | None:
         facts, is_measured = scorer.calibration.content, scorer.threshold == scorer.calibration.threshold
         return Measured([_counts(facts["errors"])], facts) if is_measured else None
     for facts in scorer.measured:
-        wanted = {name: scorer.facts.get(name) for name in (*MUST_BE_EQUAL, "escalate")}
-        if {name: facts.get(name) for name in wanted} == wanted and facts["systems"]:
+        if facts["systems"] and all(
+            facts.get(name) == scorer.facts.get(name) for name in (*MUST_BE_EQUAL, "escalate")
+        ):
             return Measured(list(map(_counts, facts["systems"])), facts)
     return None
 
@@ -162,16 +163,24 @@ class JudgeErrors:
         and "effective_sample_size", at most the rows.
         """
         result = self.estimate(system, sums, **options)
-        key, rows = self._key(result.basis), int(sums.rows.sum())
+        basis, rows, declined = BASES[self._key(result.basis)], int(sums.rows.sum()), float(sums.declined_share)
+        wrong = given_attempted = None
+        if result.value is not None:
+            wrong = max(0.0, 1 - declined - result.value)
+        if result.value is not None and declined < 1:
+            ends = {"value": result.value, "low": result.low, "high": result.high}
+            given_attempted = {name: min(end / (1 - declined), 1.0) for name, end in ends.items()}
         accuracy: dict[str, Any] = {
             "judged": float(sums.accepted.sum() / rows),
             "accuracy": result.value,
             "low": result.low,
             "high": result.high,
-            **_shares(result, float(sums.declined_share)),
+            "declined": declined,
+            "wrong": wrong,
+            "accuracy_given_attempted": given_attempted,
             "basis": result.basis,
-            "method": BASES[key].method.format(labels=self.measured.facts.get("labels") if self.measured else None),
-            "source": BASES[key].source,
+            "method": basis.method.format(labels=self.measured.facts.get("labels") if self.measured else None),
+            "source": basis.source,
             "reason": result.reason,
             "labelled": int(sums.labelled.sum()),
             "labelled_right": int(sums.right.sum()),
@@ -228,21 +237,10 @@ class JudgeErrors:
         notes = []
         for fix, by_reason in by_fix.items():
             names = [name for named in by_reason.values() for name in named]
-            whose = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
-            several = len(by_reason) > 1
-            why = [reason + f" ({', '.join(named)})" * several for reason, named in by_reason.items()]
+            whose = "the accuracy" + f" of {', '.join(names)}" * (len(names) < len(systems))
+            why = [reason + f" ({', '.join(of)})" * (len(by_reason) > 1) for reason, of in by_reason.items()]
             notes += [f"{whose} {UNTOLD}: {'; '.join(why)}", fix]
         return notes
-
-
-def _shares(result: estimation.AccuracyEstimate, declined: float) -> dict[str, Any]:
-    """Return "declined" and "wrong", which add up to 1 with the accuracy, and "accuracy_given_attempted"."""
-    if result.value is None:
-        return {"declined": declined, "wrong": None, "accuracy_given_attempted": None}
-    attempted, ends = 1 - declined, {"value": result.value, "low": result.low, "high": result.high}
-    given_attempted = {name: min(end / attempted, 1.0) for name, end in ends.items()} if attempted else None
-    wrong = max(0.0, 1 - declined - result.value)
-    return {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given_attempted}
 
 
 def judged_systems(
@@ -256,13 +254,13 @@ def judged_systems(
     estimated = {system: errors.accuracy(system, question_sums, **options) for system, question_sums in sums.items()}
     systems = {system: accuracy for system, (accuracy, _) in estimated.items()}
     bases, measured = {accuracy["basis"] for accuracy in systems.values()}, errors.measured
-    by_judge = {estimation.MEASURED, estimation.NOTHING}
+    by_judge = bases & {estimation.MEASURED, estimation.NOTHING}
     accuracy = {
         "method": methods(systems),
         "assumes": assumption(systems),
         "errors_counted": estimation.IGNORED not in bases,
         "confidence": CONFIDENCE,
-        "measured": measured_fact(measured.facts, errors.unlike) if measured and by_judge & bases else None,
+        "measured": measured_fact(measured.facts, errors.unlike) if measured and by_judge else None,
         "unlike": {system: list(others) for system, others in errors.unlike.items()},
         "notes": errors.notes(systems),
         "systems": systems,
@@ -289,7 +287,7 @@ def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
 def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return "people", "people and judge" or "corrected": the source of the accuracy of systems; "" without one."""
     sources = {accuracy["source"] for accuracy in systems.values()} - {BASES[estimation.NOTHING].source}
-    if not sources or sources == {BASES[estimation.LABELS].source}:
+    if sources <= {BASES[estimation.LABELS].source}:
         return "people" * len(sources)
     return "people and judge" if any("labels" in source for source in sources) else "corrected"
 
@@ -368,24 +366,19 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         return [f"{size:.0f} rows are too few to compare; {LEAST_ROWS} are the least"]
     result = []
     for prefix, texts in (("answer_words:", "answers"), ("reference_words:", "references")):
-        lengths, base_lengths = (
-            {int(name.removeprefix(prefix)): count for name, count in counts.items() if name.startswith(prefix)}
-            for counts in (rows, measured)
+        lengths, measured_lengths = (
+            np.reshape([(int(name[len(prefix) :]), n) for name, n in of.items() if name.startswith(prefix)], (-1, 2))
+            for of in (rows, measured)
         )
-        rare = 0.0
-        for length, count in lengths.items():
-            longer = sum(number for other, number in base_lengths.items() if other >= length) / base
-            shorter = sum(number for other, number in base_lengths.items() if other <= length) / base
-            rare += count * (min(longer, shorter) < RARE[prefix])
+        longer = (measured_lengths[:, 0] >= lengths[:, :1]) @ measured_lengths[:, 1]
+        shorter = (measured_lengths[:, 0] <= lengths[:, :1]) @ measured_lengths[:, 1]
+        rare = lengths[np.minimum(longer, shorter) < RARE[prefix] * base, 1].sum()
         if rare > RARE_SHARE * size:
             result.append(f"{rare / size:.0%} of the {texts} have a length that is rare there")
-    if "unsure" not in measured:
-        return result
-    unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
-    low, _ = wilson(unsure, size, Z)
-    _, high = wilson(usual, base, Z)
-    if low > high and unsure > usual + 0.1:
-        result.append(f"it is unsure of {unsure:.0%}, there of {usual:.0%}")
+    if "unsure" in measured:
+        unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
+        if wilson(unsure, size, Z)[0] > wilson(usual, base, Z)[1] and unsure > usual + 0.1:
+            result.append(f"it is unsure of {unsure:.0%}, there of {usual:.0%}")
     return result
 
 
