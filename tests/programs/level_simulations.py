@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.statistics.correlation import auc_limits, correlation_limits, kendall, pearson, spearman
-from genqa_metrics.statistics.resampling import bootstrap_counts, paired_tests
-from genqa_metrics.verbs.calibrate.calibration import THRESHOLD, cross_fitted, shows_help, sign_test
+from genqa_metrics.statistics.resampling import LEVEL, bootstrap_counts, paired_tests
+from genqa_metrics.verbs.calibrate.calibration import THRESHOLD, cross_fitted, sign_test
 from sklearn.metrics import roc_auc_score
 
 from tests.programs.interval_simulations import FALSE, HELD, POWER, show, table
@@ -161,7 +161,8 @@ def calibrated_at_random(number: int, shift: float = 0.0, repeats: int = 200) ->
         labels = (rng.random(number) < chance).astype(float)
         probabilities, questions = 1 / (1 + np.exp(-odds)), [str(question) for question in range(number)]
         after = cross_fitted(probabilities, labels, np.ones(number), questions) >= THRESHOLD
-        written += shows_help(*sign_test((odds >= 0).astype(float), after.astype(float), labels, questions))
+        better, worse, p = sign_test((odds >= 0).astype(float), after.astype(float), labels, questions)
+        written += better > worse and p < LEVEL
     return written / repeats
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...ava.calibration import log_odds, scaled
 from ...statistics.intervals import COUNTS, Counts, effective_size, pooled
-from ...statistics.resampling import LEVEL
 from ..labelling import hash_uniform
 
 THRESHOLD = 0.5  # of the scaled probability
@@ -41,11 +40,11 @@ def fitted_scale(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndar
         scaled = slope * odds + intercept
         gap = weights * (1 / (1 + np.exp(-np.clip(scaled, -500, 500))) - labels)
         prior = parameters / np.array([SLOPE_SPREAD, INTERCEPT_SPREAD]) ** 2
-        loss_value = (weights * (np.logaddexp(0, scaled) - labels * scaled)).sum() + (prior * parameters).sum() / 2
-        return loss_value, np.array([(gap * odds).sum() * slope, gap.sum()]) + prior
+        losses = (weights * (np.logaddexp(0, scaled) - labels * scaled)).sum() + (prior * parameters).sum() / 2
+        return losses, np.array([(gap * odds).sum() * slope, gap.sum()]) + prior
 
-    item = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-5, 5), (-20, 20)]).x
-    return float(np.exp(item[0])), float(item[1])
+    log_slope, intercept = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-5, 5), (-20, 20)]).x
+    return float(np.exp(log_slope)), float(intercept)
 
 
 def folds_of(groups: Sequence[str], number: int = FOLDS) -> np.ndarray:
@@ -101,25 +100,20 @@ def effective_counts(
     True
     """
     cluster = np.unique(np.array([str(group) for group in groups]), return_inverse=True)[1]
-    counts = {}
-    for (hit, whole), right, share in ((COUNTS[:2], labels, verdicts), (COUNTS[2:], 1 - labels, 1 - verdicts)):
-        w = weights * right
-        total = w.sum()
-        rate = float((w * share).sum() / total) if total else 0.0
-        size = total**2 / (w**2).sum() if total else 0.0
-        if total:
-            moves, sizes = np.bincount(cluster, w * (share - rate)) / total, np.bincount(cluster, w)
-            size = min(size, float(effective_size(rate, moves, sizes)))
-        counts |= {hit: rate * size, whole: float(size)}
     names = np.array([str(system) for system in systems])
     samples = [error_counts(verdicts[names == name], labels[names == name]) for name in dict.fromkeys(names)]
     samples = [Counts(**sample) for sample in samples if min(sample["correct"], sample["incorrect"]) >= LEAST_EACH]
-    if len(samples) > 1:
-        _, correct, _, incorrect = pooled(samples)
-        for hit, whole, most in ((*COUNTS[:2], correct), (*COUNTS[2:], incorrect)):
-            shrunk = min(1.0, most / max(counts[whole], 1e-12))
-            counts |= {hit: counts[hit] * shrunk, whole: counts[whole] * shrunk}
-    return {name: round(count, 4) for name, count in counts.items()}
+    most = pooled(samples)[1::2] if len(samples) > 1 else (np.inf, np.inf)
+    counts = dict.fromkeys(COUNTS, 0.0)
+    sides = (*COUNTS[:2], labels, verdicts, most[0]), (*COUNTS[2:], 1 - labels, 1 - verdicts, most[1])
+    for hit, whole, right, share, limit in sides:
+        w = weights * right
+        if total := w.sum():
+            rate = float((w * share).sum() / total)
+            moves, sizes = np.bincount(cluster, w * (share - rate)) / total, np.bincount(cluster, w)
+            size = min(total**2 / (w**2).sum(), float(effective_size(rate, moves, sizes)), limit)
+            counts |= {hit: rate * size, whole: size}
+    return {name: round(float(count), 4) for name, count in counts.items()}
 
 
 def shares_right(verdicts: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> dict[str, float]:
@@ -153,15 +147,6 @@ def sign_test(
     by_question = np.bincount(np.unique(np.array(groups), return_inverse=True)[1], gains)
     better, worse = int((by_question > 1e-9).sum()), int((by_question < -1e-9).sum())
     return better, worse, float(binomtest(better, better + worse).pvalue) if better + worse else 1.0
-
-
-def shows_help(better: int, worse: int, p: float) -> bool:
-    """Return whether a `sign_test` shows that calibration helps: on labels at random it does in at most 2.5% of runs.
-
-    >>> shows_help(9, 1, 0.021), shows_help(1, 9, 0.021), shows_help(5, 2, 0.45)
-    (True, False, False)
-    """
-    return better > worse and p < LEVEL
 
 
 def area_under_curve(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:

@@ -16,10 +16,10 @@ from ...reports.report import Report, print_first_screen
 from ...reports.table import Table, as_json, number, p_value
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
-from ...rows.sources import Source
 from ...rows.writing import output_path, write_text
 from ...scale.options import OnError, Settings, check_options, checked_columns, make_scorers
 from ...statistics.intervals import COUNTS
+from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources
 from ..judge_errors import judge_settings, measured_fact
 from ..labels import LABELS_TO_BEGIN, Labelled, labelled_rows
@@ -33,7 +33,6 @@ from .calibration import (
     error_counts,
     fitted_scale,
     shares_right,
-    shows_help,
     sign_test,
 )
 
@@ -94,24 +93,26 @@ def calibrate(
         scorer = make_scorers([JUDGE], settings | {"calibration": False}, sources)[JUDGE]
     skips, notes = Skips(on_error == "skip", problem), []
     labelled = labelled_rows(sources, columns, skips, label_sources, notes)
-    names, number = ", ".join(source.name for source in inputs), len(labelled.items)
+    names, number, correct = ", ".join(source.name for source in inputs), len(labelled.items), labelled.labels.sum()
     if number < LEAST_LABELS:
         raise FileError(f"{names}: expected labels of at least {LEAST_LABELS} answers, got {number}; label more")
-    correct = float(labelled.labels.sum())
     if min(correct, number - correct) < LEAST_EACH:
         raise FileError(
             f"{names}: expected at least {LEAST_EACH} correct and {LEAST_EACH} incorrect answers, got {correct:g} "
             f"and {number - correct:g}; label more, or rows of a weaker system"
         )
     sums, _ = item_statistics(labelled.items, {JUDGE: scorer}, progress)
-    probabilities, label_values, weights = sums[JUDGE][:, 1], labelled.labels, labelled.weights
+    probabilities, labels, weights = sums[JUDGE][:, 1], labelled.labels, labelled.weights
     questions = [(item.text or "").lower() for item in labelled.items]
     content, crossed = _fitted(labelled, probabilities, questions)
     content = {"genqa_metrics": __version__, "judge": scorer.judge, "signature": scorer.signature} | content
     scale = Calibration(content["slope"], content["intercept"], THRESHOLD, scorer.judge, content)
     verdicts = probabilities >= scorer.threshold, crossed >= THRESHOLD
-    before, after = (shares_right(judge, label_values, weights) for judge in verdicts)
-    better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), label_values, questions)
+    before, after = (shares_right(judge, labels, weights) for judge in verdicts)
+    better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), labels, questions)
+    instead = f"genqa-metrics accuracy FILE{' --labels LABELS' * bool(label_sources)}"
+    if not label_sources and np.ptp(weights):  # the rows are those of another file that were drawn to be labelled
+        instead = "genqa-metrics accuracy ROWS --labels FILE"
     result = CalibrateReport(
         calibration=content,
         threshold_before=scorer.threshold,
@@ -119,10 +120,10 @@ def calibrate(
         before=before,
         after=after,
         sign_test={"better": better, "worse": worse, "p": p},
-        auc=area_under_curve(probabilities, label_values, weights),
+        auc=area_under_curve(probabilities, labels, weights),
         unlabelled=labelled.unlabelled,
-        instead=_instead(sources, label_sources, bool(np.ptp(labelled.weights))),
-        helps=shows_help(better, worse, p),
+        instead=instead,
+        helps=better > worse and p < LEVEL,
         notes=notes,
         inputs=inputs_of(inputs, skips),
         bad_rows=skips.skipped,
@@ -169,7 +170,7 @@ class CalibrateReport(Report):
     bad_rows: int
 
     def __repr__(self) -> str:
-        before, after = (number(value["agreement"]) for value in (self.before, self.after))
+        before, after = (number(shares["agreement"]) for shares in (self.before, self.after))
         return f"CalibrateReport({self.calibration['labels']:,} labels; agreement {before} before, {after} after)"
 
     def write(self, path: str | Path) -> None:
@@ -185,24 +186,28 @@ class CalibrateReport(Report):
     def findings(self) -> list[str]:
         """Whether the calibrated judge agrees with more labels, and what to do."""
         before, after = (f"{shares['agreement']:.1%}" for shares in (self.before, self.after))
-        test, content = self.sign_test, self.calibration
-        unit = "questions" if content["questions"] < content["answers"] else "answers"
+        test, unit = self.sign_test, "answers"
+        if self.calibration["questions"] < self.calibration["answers"]:
+            unit = "questions"
         counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}"
         agrees = f"it agrees with {after} of the labels on held-out questions, the judge as it is with {before}"
         agrees += f" ({counts})"
         if not self.helps:
             return [f"calibration is not shown to help: {agrees}. Use the labels themselves: {self.instead}"]
-        score = f"genqa-metrics score OTHERS --calibration {shlex.quote(self.output)}" if self.output else ""
-        written = f"Written to {self.output}. For other answers: {score}; "
-        to_do = f"{written}of these the labels say more: {self.instead}" if self.output else WRITE
         differ = self.instead.replace(" accuracy ", " agree ", 1)
         follows = f"It becomes as lenient or strict as these labels: read where the two differ first, {differ}"
+        to_do = WRITE
+        if self.output:
+            to_do = f"Written to {self.output}. For other answers: {self._next()}; of these the labels say more: "
+            to_do += self.instead
         return [f"calibration helps: {agrees}", follows, to_do]
+
+    def _next(self) -> str:
+        return f"genqa-metrics score OTHERS --calibration {shlex.quote(self.output)}"
 
     def show(self, console: Any) -> None:
         """Print whether calibration helps, and what to do; `show_all` prints what it rests on too."""
-        (table,) = self.tables()
-        content = self.calibration
+        (table,), content = self.tables(), self.calibration
         print_first_screen(
             console,
             f"{content['labels']:,} labels of {content['answers']:,} answers to {content['questions']:,} questions",
@@ -214,11 +219,11 @@ class CalibrateReport(Report):
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        rows = []
-        before, after = (self.before, self.threshold_before), (self.after, self.threshold_after)
-        for name, (value, threshold) in (("as it is", before), ("calibrated", after)):
-            rows.append([name, number(threshold), *(f"{value[share]:.1%}" for share in SHARES)])
-        header = ["judge", "threshold", *SHARES]
+        judges = ("as it is", self.before, self.threshold_before), ("calibrated", self.after, self.threshold_after)
+        rows = [
+            [name, number(threshold), *(f"{shares[share]:.1%}" for share in SHARES)]
+            for name, shares, threshold in judges
+        ]
         explanation = (
             f"{self.calibration['labels']:,} labels, {self.calibration['answers']:,} answers to "
             f"{self.calibration['questions']:,} questions. Threshold: the judge's own probability from which an "
@@ -226,7 +231,7 @@ class CalibrateReport(Report):
             "calibrated judge are cross-fitted: each verdict is by a scale that was fitted on other questions."
         )
         plain = {"sensitivity": "right accepted", "specificity": "wrong rejected"}
-        return [Table("Agreement with the labels", header, rows, explanation, short=plain)]
+        return [Table("Agreement with the labels", ["judge", "threshold", *SHARES], rows, explanation, short=plain)]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -237,19 +242,8 @@ class CalibrateReport(Report):
             f"log-odds: {slope:.3f} times the judge's, {intercept:+.3f}",
             measured_fact(self.calibration),
             f"genqa-metrics {self.calibration['genqa_metrics']}",
-            *([f"Next: genqa-metrics score OTHERS --calibration {shlex.quote(self.output)}"] if self.output else []),
+            *([f"Next: {self._next()}"] if self.output else []),
         ]
-
-
-def _instead(sources: Sequence[Source], label_sources: Sequence[Source], drawn: bool) -> str:
-    """Return the command of `accuracy` that uses the labels directly, with the names of these files."""
-    rows, labels = (
-        " ".join(shlex.quote(source.path) if source.path else name for source in group)
-        for group, name in ((sources, "FILE"), (label_sources, "LABELS"))
-    )
-    if drawn and not label_sources:  # the rows are those of another file that were drawn to be labelled
-        rows, labels = "FILE", rows
-    return f"genqa-metrics accuracy {rows}{f' --labels {labels}' if labels else ''}"
 
 
 def _fitted(
@@ -287,14 +281,13 @@ def _notes(report: CalibrateReport) -> list[str]:
     content, notes = report.calibration, []
     if content["labels"] < LABELS_TO_BEGIN:
         notes.append(f"{content['labels']} labels: below {LABELS_TO_BEGIN} the scale is rough; label more")
-    few = {name: content["errors"][name] for name in COUNTS[1::2] if content["errors"][name] < FEW_ANSWERS}
-    few = few if report.helps else {}  # nothing is written, of which intervals would be made
-    for name, count in few.items():
-        labelled = sum(system[name] for system in content["systems"])
-        why = "(answers to a question or of a system are alike)"
-        alike = f", which tell as much as {count:.0f} independent ones {why}" * (round(labelled) > round(count))
-        to_do = f"label more {name} answers, to other questions"
-        notes.append(f"only {labelled:.0f} labels of {name} answers{alike}: intervals will be wide; {to_do}")
+    for name in COUNTS[1::2] if report.helps else ():  # else nothing is written, of which intervals would be made
+        if (count := content["errors"][name]) < FEW_ANSWERS:
+            labelled = sum(system[name] for system in content["systems"])
+            why = "(answers to a question or of a system are alike)"
+            alike = f", which tell as much as {count:.0f} independent ones {why}" * (round(labelled) > round(count))
+            to_do = f"intervals will be wide; label more {name} answers, to other questions"
+            notes.append(f"only {labelled:.0f} labels of {name} answers{alike}: {to_do}")
     if report.auc < CHANCE:
         notes.append(
             f"a correct answer has a higher probability than an incorrect one only {report.auc:.0%} of the time: "
