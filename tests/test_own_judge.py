@@ -180,12 +180,6 @@ def simulated(rng, number, slope=1.0, intercept=0.0):
     return 1 / (1 + np.exp(-odds)), labels
 
 
-def test_the_scale_is_found():
-    probabilities, labels = simulated(np.random.default_rng(0), 20_000, 0.5, -1.0)
-    slope, intercept = calibration.fitted_scale(probabilities, labels, np.ones(len(labels)))
-    assert (slope, intercept) == pytest.approx((0.5, -1.0), abs=0.05)
-
-
 def test_weights_undo_the_draw():
     """Unsure answers drawn four times as often, each with a quarter of the weight, give the same scale and shares."""
     rng = np.random.default_rng(1)

@@ -4,8 +4,10 @@ Questions come in random order, one answer of each question and system, drawn at
 The rule may be looked at after every label, see `statistics.sequential`: at most 5% of decisions are wrong.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -40,30 +42,19 @@ def lowest_accuracy(until: str) -> float | None:
 
 @dataclass(frozen=True)
 class Question:
-    """A stopping question: whether one system is accurate enough, or which of two systems is better.
+    """A stopping question: whether one system is accurate enough, or which of two systems is better."""
 
-    Attributes:
-        names: the system, or the two systems.
-        steps: (steps, systems) keys of the rows in the order in which they are labelled.
-        judged: (steps,) the judge's probability of each answer; of two systems the difference.
-        fresh: (steps,) the mean of such numbers of `number` questions that are not labelled.
-        low: the accuracy that is asked for; None for which of two systems is better.
-    """
-
-    names: tuple[str, ...]
-    steps: tuple[tuple[str, ...], ...]
-    judged: np.ndarray
-    fresh: np.ndarray
+    names: tuple[str, ...]  # the system, or the two systems
+    steps: tuple[tuple[str, ...], ...]  # (steps, systems) keys of the rows in the order in which they are labelled
+    judged: np.ndarray  # (steps,) the judge's probability of each answer; of two systems the difference
+    fresh: np.ndarray  # (steps,) the mean of such numbers of `number` questions that are not labelled
     number: int
-    low: float | None
+    low: float | None  # the accuracy that is asked for; None for which of two systems is better
 
     def _moved(self, labels: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """Return (labels corrected by the judge, weights of the judge), up to the first row without a label."""
-        outcomes: list[float] = []
-        for keys in self.steps:
-            if any(key not in labels for key in keys):
-                break
-            outcomes.append(labels[keys[0]] - (labels[keys[1]] if len(keys) == 2 else 0))
+        labelled = takewhile(lambda keys: all(key in labels for key in keys), self.steps)
+        outcomes = [labels[keys[0]] - (labels[keys[1]] if len(keys) == 2 else 0) for keys in labelled]
         count = len(outcomes)
         return controlled(np.array(outcomes, dtype=float), self.judged[:count], self.fresh[:count], self.number)
 
@@ -82,22 +73,22 @@ class Question:
         """Return the decision and the limits that hold at every number of labels, in one line."""
         moved, weight = self._moved(labels)
         low, high = confidence_sequence(moved, weight, least=-1.0 if self.low is None else 0.0)
-        name, kind = (self.names[0], "accuracy") if self.low is not None else (" - ".join(self.names), "difference")
-        result = self.decision(labels) or f"{name}: not decided"
+        kind = "difference" if self.low is None else "accuracy"
+        result = self.decision(labels) or f"{' - '.join(self.names)}: not decided"
         return f"{result} ({len(moved):,} questions; {kind} {low:.0%} to {high:.0%} at any number of labels)"
 
 
+@dataclass(frozen=True)
 class StoppingRule:
-    """The questions of a session of labelling; `text` has the rule and the seed, as the labels' file has them."""
+    """The questions of a session of labelling."""
 
-    def __init__(self, questions: Sequence[Question], text: str):
-        self.questions, self.text = list(questions), text
+    questions: Sequence[Question]
+    text: str  # the rule and the seed, as the labels' file has them
 
     def closed(self, labels: Mapping[str, float]) -> set[str]:
         """Return the keys of rows that need no label any more."""
-        return {
-            key for question in self.questions if question.decision(labels) for keys in question.steps for key in keys
-        }
+        decided = (question.steps for question in self.questions if question.decision(labels))
+        return {key for steps in decided for keys in steps for key in keys}
 
     def outcomes(self, labels: Mapping[str, float]) -> list[str]:
         """Return a line for each question, and what later intervals assume."""
@@ -118,18 +109,14 @@ def plan_until(items: Sequence, judged: np.ndarray, until: str, seed: int) -> tu
     keys = [key_of(item) for item in items]
     texts = [text_key(item.text or key) for item, key in zip(items, keys, strict=True)]
     rank = ranks_within(texts, [item.system for item in items], keys, seed)
-    first: dict[str, dict[str, int]] = {}
-    sizes: dict[tuple[str, str], int] = {}
-    for row, item in enumerate(items):
-        sizes[item.system, texts[row]] = sizes.get((item.system, texts[row]), 0) + 1
-        if rank[row] == 0:
-            first.setdefault(item.system, {})[texts[row]] = row
-    systems = list(first)
-    if low is None and len(systems) != 2:
-        raise FileError(f"--until decided: expected two systems, got {len(systems)}; name files of two systems")
-    groups = [(name,) for name in systems] if low is not None else [tuple(systems)]
+    sizes = Counter((item.system, text) for item, text in zip(items, texts, strict=True))
+    first: dict[str, dict[str, int]] = {}  # {system: {question: row of the answer to label}}
+    for row in np.flatnonzero(rank == 0).tolist():
+        first.setdefault(items[row].system, {})[texts[row]] = row
+    if low is None and len(first) != 2:
+        raise FileError(f"--until decided: expected two systems, got {len(first)}; name files of two systems")
     questions, tasks = [], []
-    for names in groups:
+    for names in [(name,) for name in first] if low is not None else [tuple(first)]:
         shared = [text for text in first[names[0]] if all(text in first[name] for name in names)]
         if not shared:
             raise FileError("--until decided: the two systems answer no question in common; name files that do")
@@ -143,8 +130,8 @@ def plan_until(items: Sequence, judged: np.ndarray, until: str, seed: int) -> tu
         planned = tuple(tuple(keys[row] for row in step) for step in rows[:steps])
         questions.append(Question(names, planned, judgments[:steps], fresh, number, low))
         for step, answers in enumerate(rows[:steps].tolist()):
-            for name, row in zip(names, answers, strict=True):
-                odds = steps / len(shared) / sizes[name, texts[row]]
+            for row in answers:
+                odds = steps / len(shared) / sizes[items[row].system, texts[row]]
                 tasks.append((step, task_of(items[row], keys[row], odds, steps)))
     in_order = [task for _, task in sorted(tasks, key=lambda pair: pair[0])]
     return in_order, StoppingRule(questions, f"{until}{SEED}{seed}")
@@ -153,11 +140,8 @@ def plan_until(items: Sequence, judged: np.ndarray, until: str, seed: int) -> tu
 def stopped_outcomes(items: Sequence, judged: np.ndarray, labels: np.ndarray, text: str) -> list[str]:
     """Return what labels show that a rule stopped, a line each: the decision, and limits at any number of labels.
 
-    Args:
-        items: the answers; those of systems without a label are left out.
-        judged: (items,) probabilities of the judge.
-        labels: (items,) labels, NaN without one.
-        text: the rule as the file of labels has it.
+    `judged` has the judge's (items,) probabilities, `labels` (items,) labels, NaN without one; answers of systems
+    without a label are left out. `text` is the rule as the file of labels has it.
     """
     until, _, seed = text.partition(SEED)
     try:
@@ -165,9 +149,8 @@ def stopped_outcomes(items: Sequence, judged: np.ndarray, labels: np.ndarray, te
     except ValueError as error:
         problem = f"labels: {STOPPED_BY}: expected a rule that genqa-metrics label wrote, got {text!r:.40}"
         raise FileError(f"{problem}; name a file of labels as it was written") from error
-    labelled = np.flatnonzero(~np.isnan(labels))
-    label_of = {key_of(items[row]): float(labels[row]) for row in labelled}
-    systems = {items[row].system for row in labelled}
+    label_of = {key_of(items[row]): float(labels[row]) for row in np.flatnonzero(~np.isnan(labels))}
+    systems = {items[row].system for row in np.flatnonzero(~np.isnan(labels))}
     rows = [row for row, item in enumerate(items) if item.system in systems]
     try:
         _, rule = plan_until([items[row] for row in rows], judged[rows], until, int(seed))
