@@ -16,10 +16,10 @@ from ..judge_errors import JudgeErrors
 
 ACCURACY = "accuracy"  # the estimate that is tested where it can be told, in place of a judge's verdicts
 INTERVAL = "95%: of scores Wilson's, of differences studentized bootstrap; questions resampled"
-OF_ACCURACY = {  # of differences of the accuracy, by what it rests on
-    "labels": "by labels of some rows Agresti-Caffo's with the judge and Welch's t",
-    "judge": "by the judge's errors on other data normal, from both intervals",
-}
+OF_ACCURACY = (  # of differences of an accuracy, not by labels of all rows
+    "; by labels of some rows Agresti-Caffo's with the judge and Welch's t; by the judge's errors on other data "
+    "normal, from both intervals"
+)
 
 
 class Column(Scorer):

@@ -28,7 +28,7 @@ from ..labels import read_labels
 from ..view.rows import scored_answer
 from . import analysis, notes
 from .findings import changes_between_runs, first_systems, reversals
-from .ranking import Ranking, is_clear, ranking_by
+from .ranking import Ranking, ranking_by
 from .rows import Matched, SystemRows
 from .tables import (
     change_tables,
@@ -132,7 +132,7 @@ def compare(
     compared = analysis.Compared(
         matched.systems, scorers, statistics, question_numbers(texts), {}, resamples, seed, correction
     )
-    judge, accuracy, judged, tested_by = judge_among(reading.scorers), None, None, []
+    judge, accuracy, judged, is_partial = judge_among(reading.scorers), None, None, False
     if judge:
         labels_and_chances = (
             np.array(column).reshape(shape[:2])
@@ -142,13 +142,11 @@ def compare(
         of_judge = np.moveaxis(statistics[judge][..., :3], -1, 0)
         judged = analysis.Judged(*of_judge, *labels_and_chances, errors, label_error)
         question_sums = judged.sums(matched.systems, compared.questions)
-        accuracy, estimates = judged_systems(question_sums, errors, label_error=label_error)
-        with_interval = {system: of for system, of in accuracy["systems"].items() if of["low"] is not None}
+        accuracy, _ = judged_systems(question_sums, errors, label_error=label_error)
+        with_interval = [of for of in accuracy["systems"].values() if of["low"] is not None]
         if len(with_interval) > 1 and accuracy["errors_counted"]:
             compared = replace(compared, judges={judge: judged})
-            by_labels = {system: estimates[system].by_labels for system in with_interval}
-            is_partial = any(by_labels[system] and of["labelled"] < of["rows"] for system, of in with_interval.items())
-            tested_by = ["judge"] * (not all(by_labels.values())) + ["labels"] * is_partial
+            is_partial = any(of["labelled"] < of["rows"] for of in with_interval)
     numbers, row_scores = analysis.analyse(compared), compared.row_scores
     for metric, scorer in scorers.items():
         by_row = row_scores[metric][analysis.row_name(scorer, scorer.significance_scores[0])]
@@ -157,15 +155,12 @@ def compare(
             deciding = judged.by_row, judged.judged, ~np.isnan(judged.labels)
         numbers[metric] |= _deciding_rows(matched, numbers[metric], *deciding, rows)
     if accuracy:
-        faults = _faults(matched, scorers[judge], statistics[judge])
-        numbers[judge] |= {"accuracy": accuracy, "faults": faults}
+        numbers[judge] |= {"accuracy": accuracy, "faults": _faults(matched, scorers[judge], statistics[judge])}
     slices, slice_remarks = None, []
     if by:
         verdicts = [judge] if accuracy and accuracy["errors_counted"] and not compared.judges else []
         slices, slice_remarks = _slices(matched, by, compared, verdicts)
-    run_changes = None
-    if reading.runs:
-        run_changes = rounded(changes(matched, compared, reading.sources_by_system))
+    run_changes = rounded(changes(matched, compared, reading.sources_by_system)) if reading.runs else None
     sizes = np.bincount(compared.questions)
     tests = len(numbers) * len(matched.systems) * (len(matched.systems) - 1) // 2
     numbers = rounded(numbers)
@@ -177,7 +172,7 @@ def compare(
             "resamples": resamples,
             "seed": seed,
             "confidence": CONFIDENCE,
-            "interval": "; ".join([analysis.INTERVAL, *(analysis.OF_ACCURACY[name] for name in tested_by)]),
+            "interval": analysis.INTERVAL + analysis.OF_ACCURACY * is_partial,
             "level": LEVEL,
             "correction": correction,
             "tests": tests,
@@ -203,7 +198,7 @@ def compare(
             *label_notes,
             *(accuracy["notes"] if accuracy else []),
             *notes.question_notes(sizes),
-            *([] if tested_by else notes.unreachable_notes(sizes, tests, resamples, correction)),
+            *([] if is_partial else notes.unreachable_notes(sizes, tests, resamples, correction)),
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,
@@ -224,17 +219,12 @@ class CompareReport(Report):
     Numbers have six significant digits.
 
     Attributes:
-        genqa_metrics: the version that computed it.
-        inputs: "name", "sha256" and "rows" of every file.
-        settings: what the numbers depend on.
-        signatures: {metric: what its numbers depend on}.
+        settings: what the numbers depend on, as "signatures" of the metrics.
         matched_by: what showed which rows belong together.
         questions: number of questions.
         row_count: number of rows of each system.
         text: what was asked, "question" or "context".
-        left_out: {reason: number of rows or questions}.
-        skipped_rows: {system: bad rows}.
-        systems: names of the systems.
+        left_out: {reason: number of rows or questions}, "skipped_rows" {system: bad rows}.
         metrics: {metric: its "scores", "tests" and "rows", and of a judge "accuracy" (see
             `judge_errors.judged_systems`) and "faults"; "deciding": rows in which each of the two closest is better}.
         slices: with `by` {"column", "metrics": {metric: {slice: {"questions", "scores", "pairs"}}}}, else None.
@@ -289,10 +279,6 @@ class CompareReport(Report):
     def ranking(self, metric: str, name: str | None = None) -> Ranking:
         """Return the ranking of systems by a tested score of a metric, by default its first tested score."""
         return ranking_by(metric, name or next(iter(self.tests[metric])), self.metrics[metric])
-
-    def is_clear(self, pair: Mapping[str, Any]) -> bool:
-        """Return whether a difference is significant."""
-        return is_clear(pair)
 
     def too_few_differ(self, pair: Mapping[str, Any]) -> str:
         """Return that two systems differ on too few rows, or questions, for a p-value below 5%; "" otherwise."""

@@ -54,34 +54,23 @@ class Arguments(Output):
     measured: bool = option("write beside the checkpoint how often it errs, on sets it has not seen", False)
 
 
-def rows_of(args: Arguments, name: str) -> list[dict]:
-    """Return the rows of a set, those of the first questions if --questions says so."""
+def judged_set(args: Arguments, name: str, scorer) -> tuple[list[dict], dict[str, list], np.ndarray]:
+    """Return the rows of a set, their columns, and (rows, 2) verdicts and probabilities, kept in a file."""
     rows = list(common.json_rows(Path(args.judgments) / f"{name}.jsonl.gz"))
     kept = set(list(dict.fromkeys(row["question"] for row in rows))[: args.questions or None])
-    return [row for row in rows if row["question"] in kept]
-
-
-def columns_of(rows: list[dict]) -> dict[str, list]:
-    """Return questions, references and predictions; an answer is called candidate, or prediction as by `label`."""
-    return {
+    rows = [row for row in rows if row["question"] in kept]
+    columns = {
         "questions": [row["question"] for row in rows],
         "references": [row["references"] for row in rows],
         "predictions": [row["candidate"] if "candidate" in row else row["prediction"] for row in rows],
     }
-
-
-def judged(rows: list[dict], scorer, cache: Path) -> np.ndarray:
-    """Return (rows, 2) verdict and probability of every row, kept in a file that names rows and judge."""
-    columns = columns_of(rows)
     texts = [list(row) for row in zip(*columns.values(), strict=True)]
     key = hashlib.sha256(json.dumps([scorer.signature, texts]).encode()).hexdigest()[:16]
-    path = cache / f"accuracy_{key}.npy"
-    if path.is_file():
-        return np.load(path)
-    statistic = scorer.statistics(columns)[0][:, :2]
-    cache.mkdir(parents=True, exist_ok=True)
-    np.save(path, statistic)
-    return statistic
+    path = Path(args.scores) / f"accuracy_{key}.npy"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, scorer.statistics(columns)[0][:, :2])
+    return rows, columns, np.load(path)
 
 
 def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, finite: bool, rng) -> dict[str, dict]:
@@ -97,9 +86,12 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
         estimate, low, high = result.value, result.low, result.high
         if way == "alone":
             estimate, low, high = result.labels_value, result.labels_low, result.labels_high
-        held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-        error = np.sqrt(((estimate - truth) ** 2).mean())
-        means = {"held": held.mean(), "width": (high - low).mean(), "error": error, "bias": (estimate - truth).mean()}
+        means = {
+            "held": ((low <= truth + 1e-12) & (truth - 1e-12 <= high)).mean(),
+            "width": (high - low).mean(),
+            "error": np.sqrt(((estimate - truth) ** 2).mean()),
+            "bias": (estimate - truth).mean(),
+        }
         results[way] = {name: float(mean) for name, mean in means.items()}
     return results
 
@@ -124,11 +116,10 @@ def summary(systems: list[dict]) -> dict[str, dict]:
     for truth, way in product(TRUTHS, WAYS):
         results = [system[truth][way] for system in systems]
         averages = {name: float(np.mean([result[name] for result in results])) for name in results[0]}
-        averages["least_held"], averages["most_held"] = (
-            end(result["held"] for result in results) for end in (min, max)
-        )
-        alone = np.mean([system[truth]["alone"]["width"] for system in systems])
-        means[truth][way] = averages | {"narrower": 1 - averages["width"] / float(alone)}
+        held = [result["held"] for result in results]
+        alone = float(np.mean([system[truth]["alone"]["width"] for system in systems]))
+        more = {"least_held": min(held), "most_held": max(held), "narrower": 1 - averages["width"] / alone}
+        means[truth][way] = averages | more
     return means
 
 
@@ -139,13 +130,14 @@ def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
     return groups | ({"all": systems} if len(groups) > 1 else {})
 
 
-def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
-    """Return the intervals and counts of every system, and the digests of the sets."""
-    rng, systems = np.random.default_rng(args.seed), []
+def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str], dict[str, float]]:
+    """Return the intervals and counts of every system, the digests of the sets, and the profile of unseen ones."""
+    rng, systems, like = np.random.default_rng(args.seed), [], Counter()
     for name in args.sets:
-        rows = rows_of(args, name)
-        numbers = judged(rows, scorer, Path(args.scores))
+        rows, columns, numbers = judged_set(args, name, scorer)
         human = np.array([row["label"] for row in rows], dtype=float)
+        if args.measured and not name.endswith(".train"):
+            like.update(profile(columns["references"], columns["predictions"], numbers[:, 1]))
         for system in dict.fromkeys(row["system"] for row in rows):
             mine = np.array([row["system"] == system for row in rows])
             result = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
@@ -154,32 +146,18 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
                 result[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
             systems.append(result)
             print(name, system, file=sys.stderr)
-    return systems, digests(args.sets, args.judgments)
-
-
-def profiled(args: Arguments, scorer) -> dict[str, float]:
-    """Return the profile (`ava.scorer.profile`) of the sets that the judge was not trained on."""
-    result: Counter = Counter()
-    for name in (name for name in args.sets if not name.endswith(".train")):
-        rows = rows_of(args, name)
-        numbers = judged(rows, scorer, Path(args.scores))[:, 1]
-        columns = columns_of(rows)
-        result.update(profile(columns["references"], columns["predictions"], numbers))
-    return dict(sorted(result.items()))
+    return systems, digests(args.sets, args.judgments), dict(sorted(like.items()))
 
 
 def measured(systems: list[dict], data: dict[str, str], scorer, command: str) -> dict:
-    """Return the content of `measured.json` for a judge: see `analysis.judge_errors`."""
+    """Return the content of `measured.json` for a judge: see `verbs.judge_errors`."""
     unseen = groups_of(systems).get(UNSEEN, [])
     if not unseen:
         raise ValueError("measured: needs a set that the judge has not seen; name one in --sets: evouna_nq.dev")
     total = {name: sum(system[name] for system in unseen) for name in COUNTS}
+    judge = (*MUST_BE_EQUAL, "dtype", "backend", "escalate")
     return {
-        **{
-            name: scorer.facts[name]
-            for name in (*MUST_BE_EQUAL, "dtype", "backend", "escalate")
-            if name in scorer.facts
-        },
+        **{name: scorer.facts[name] for name in judge if name in scorer.facts},
         "sensitivity": round(total["accepted"] / total["correct"], 6),
         "specificity": round(total["rejected"] / total["incorrect"], 6),
         "command": command,
@@ -192,12 +170,11 @@ def study(args: Arguments) -> dict:
     """Return the intervals of all systems; with --measured write measured.json."""
     settings = ((name, getattr(args, name)) for name in ("checkpoint", "dtype", "escalate"))
     scorer = make_scorer("ava", {name: setting for name, setting in settings if setting is not None})
-    systems, data = studied(args, scorer)
+    systems, data, like = studied(args, scorer)
     if args.measured:
         command = common.command_line(__spec__.name, sys.argv[1:])
-        facts = measured(systems, data, scorer, command) | {"profile": profiled(args, scorer)}
-        path = checkpoint_folder(args.checkpoint) / measured_file(args.escalate)
-        common.write_json(path, facts)
+        facts = measured(systems, data, scorer, command) | {"profile": like}
+        common.write_json(checkpoint_folder(args.checkpoint) / measured_file(args.escalate), facts)
     return {
         "versions": versions("genqa-metrics"),
         "judge": scorer.signature,
