@@ -85,8 +85,8 @@ class JudgedAnswers:
     ) -> tuple[dict[str, Any], list[str]]:
         """Return {"column", "values": {slice: {system: accuracy}}}, and notes on the slices."""
         rows_by_slice, accuracies = places_of(column, slices), {}
-        for name, of_slice in rows_by_slice.items():
-            rows = {system: np.intersect1d(rows, of_slice) for system, rows in rows_by_system.items()}
+        for name, places in rows_by_slice.items():
+            rows = {system: np.intersect1d(rows, places) for system, rows in rows_by_system.items()}
             accuracies[name] = {system: self.accuracy(system, mine)[0] for system, mine in rows.items() if len(mine)}
         estimated = [name for name, by in accuracies.items() if any(of["low"] is not None for of in by.values())]
         notes = slice_notes(column, {name: len(rows) for name, rows in rows_by_slice.items()}, "answers", estimated)

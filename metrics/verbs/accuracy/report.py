@@ -110,8 +110,8 @@ def accuracy(
         unread = "values of score or label are no numbers, nor words such as correct or wrong; they were not used"
         notes.append(f"{not_numbers:,} {unread}")
     if not label_sources and all(item.human[1] is None for item in items):
-        for name, value in (("finite_population", finite_population), ("rater_error", rater_error)):
-            if value:
+        for name, is_asked in (("finite_population", finite_population), ("rater_error", rater_error)):
+            if is_asked:
                 raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
     label_notes: list[str] = []
     people = read_labels(label_sources, items, plans, columns, skips, label_notes, rater_error)
@@ -227,7 +227,7 @@ class AccuracyReport(Report):
         return self._answers()
 
     def __repr__(self) -> str:
-        text = ", ".join(f"{visible(system)} {accuracy_cell(values)}" for system, values in self.systems.items())
+        text = ", ".join(f"{visible(system)} {accuracy_cell(accuracy)}" for system, accuracy in self.systems.items())
         return f"AccuracyReport({text})"
 
     def to_pandas(self):

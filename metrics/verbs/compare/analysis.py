@@ -42,8 +42,8 @@ def row_name(scorer: Scorer, name: str) -> str:
     return scorer.row_names[scorer.names.index(name)]
 
 
-def _estimate(value: float, low: float, high: float) -> dict[str, float]:
-    return {"value": float(value), "low": float(low), "high": float(high)}
+def _estimate(score: float, low: float, high: float) -> dict[str, float]:
+    return {"value": float(score), "low": float(low), "high": float(high)}
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def analyse_slices(compared: Compared, rows_by_slice: Mapping[str, np.ndarray]) 
     p-values are corrected over all pairs in all slices. `rows_by_slice` has the row numbers of every slice.
     """
     slices = {slice_name: compared.at_rows(rows) for slice_name, rows in rows_by_slice.items()}
-    results = {slice_name: of_slice.uncorrected() for slice_name, of_slice in slices.items()}
+    results = {slice_name: scores_within.uncorrected() for slice_name, scores_within in slices.items()}
     report: dict[str, dict[str, dict]] = {}
     for metric in compared.scorers:
         by_slice = {slice_name: result[metric] for slice_name, result in results.items()}

@@ -71,6 +71,6 @@ def from_better(order: list[str], pair: Mapping[str, Any]) -> Mapping[str, Any]:
     if order.index(pair["first"]) < order.index(pair["second"]):
         return pair
     old = pair["difference"]
-    value, low, high = (None if end is None else -end for end in (old["value"], old["high"], old["low"]))
+    lead, low, high = (None if end is None else -end for end in (old["value"], old["high"], old["low"]))
     turned = {"first": pair["second"], "second": pair["first"], "wins": pair["losses"], "losses": pair["wins"]}
-    return {**pair, **turned, "difference": {"value": value, "low": low, "high": high}}
+    return {**pair, **turned, "difference": {"value": lead, "low": low, "high": high}}

@@ -139,8 +139,8 @@ def compare(
             for column in ([label_of(item) for item in items], [item.chance or 1.0 for item in items])
         )
         errors = JudgeErrors.of(scorers[judge], profiles(scorers[judge], items, sums[judge]), ignore_judge_errors)
-        of_judge = np.moveaxis(statistics[judge][..., :3], -1, 0)
-        judged = analysis.Judged(*of_judge, *labels_and_chances, errors, label_error)
+        verdicts = np.moveaxis(statistics[judge][..., :3], -1, 0)
+        judged = analysis.Judged(*verdicts, *labels_and_chances, errors, label_error)
         question_sums = judged.sums(matched.systems, compared.questions)
         accuracy, _ = judged_systems(question_sums, errors, label_error=label_error)
         with_interval = [of for of in accuracy["systems"].values() if of["low"] is not None]
@@ -355,8 +355,8 @@ class CompareReport(Report):
                 ]
             for name, tests in numbers["tests"].items() if of == "pairs" else ():
                 for pair in tests["pairs"]:
-                    value, low, high = pair["difference"].values()
-                    difference = {"difference": value, "difference_low": low, "difference_high": high}
+                    lead, low, high = pair["difference"].values()
+                    difference = {"difference": lead, "difference_low": low, "difference_high": high}
                     rows.append({"metric": metric, "score": name, **pair, **difference})
         return pandas.DataFrame(rows).convert_dtypes()
 

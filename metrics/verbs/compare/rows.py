@@ -178,11 +178,11 @@ class SystemRows:
         reader.kind, self.scorers = row_kind, scorers
         return rows
 
-    def _row_kind(self, reader: RowReader, values: dict) -> RowKind:
+    def _row_kind(self, reader: RowReader, cells: dict) -> RowKind:
         if self.score_columns and not self.scorers:  # only numbers are needed
-            asked = reader.optional(values, "question") is None and reader.optional(values, "context") is not None
+            asked = reader.optional(cells, "question") is None and reader.optional(cells, "context") is not None
             return RowKind(sets=False, text="context" if asked else "question")
-        row_kind = reader.row_kind(values)
+        row_kind = reader.row_kind(cells)
         for metric, scorer in self.scorers.items():
             if scorer.needs_question and row_kind.text != "question":
                 problem = f"{metric}: needs rows with a question, got rows with a {row_kind.text}; leave it out, or "
@@ -216,7 +216,7 @@ class SystemRows:
         return [SystemRow(item, source, column_scores, name, recorded) for item in items]
 
 
-def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:
+def _recorded_scores(cells: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:
     """Return the scores that `score --output` wrote into a row; columns of other files with such names are no scores.
 
     >>> scored = {"file": "a", "line": 1, "id": None, "system": "a", "ava_label": 1, "ava_score": "0.9", "aev": None}
@@ -224,9 +224,9 @@ def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict
     ({'ava_label': 1.0, 'ava_score': 0.9}, {})
     """
     result = {}
-    for name in names if values.keys() >= SCORED_COLUMNS else ():
+    for name in names if cells.keys() >= SCORED_COLUMNS else ():
         with suppress(KeyError, TypeError, ValueError):
-            result[name] = float(values[name])  # type: ignore[arg-type]
+            result[name] = float(cells[name])  # type: ignore[arg-type]
     return result
 
 
