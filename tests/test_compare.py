@@ -13,7 +13,6 @@ from genqa_metrics.reports import table
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
-from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
 
 from tests.factories.cases import tables, with_cases
@@ -180,13 +179,6 @@ def test_rows_that_differ_equally_are_told_apart_by_the_judge_or_come_from_every
     assert most_different(verdicts, 4, sure) == [7, 4, 0, 9]
     assert most_different(verdicts, 3) == [0, 4, 9]
     assert sorted(most_different(verdicts[:, :2], 3)) == [0, 4, 9]
-
-
-@pytest.mark.parametrize("correction", ["none", "fdr"])
-def test_correction(files, correction):
-    pairs = report(files, correction=correction)["metrics"]["aev"]["tests"]["aev"]["pairs"]
-    expected = resampling.adjust_p_values(np.array([pair["p"] for pair in pairs]), correction)
-    assert [pair["p_corrected"] for pair in pairs] == pytest.approx(expected, rel=1e-4)
 
 
 def test_too_few_permutations_are_said(tmp_path):

@@ -50,14 +50,6 @@ def test_probabilities_of_spread_labels_are_right(number):
     assert np.ptp(alone) < 0.2
 
 
-def test_more_labels_keep_earlier_ones_and_systems_share_questions():
-    rows = answers("ab", 20, 10)
-    few, many = ({task.key for task in plan(rows, None, number, 3)} for number in (15, 33))
-    assert few < many
-    asked = {s: {t.question for t in plan(rows, None, 15, 3) if t.columns["system"] == s} for s in "ab"}
-    assert asked["a"] == asked["b"]
-
-
 def test_the_weight_of_the_judge_rests_on_earlier_labels_only():
     rng = np.random.default_rng(0)
     labels, judged, fresh = (rng.random(20) < 0.5).astype(float), rng.random(20), rng.random(20)

@@ -487,7 +487,7 @@ def accuracy_differences(
     correction for the number of pairs.
     """
     tests = accuracy_tests(estimates, None, 1 - confidence, label_error, finite)
-    [(_, *limits)] = corrected([tests], "holm", 1 - confidence)
+    [(_, *limits)] = corrected([tests], 1 - confidence)
     columns = (np.where(np.isnan(ends), None, ends) for ends in (tests.differences, *limits))
     return [{"value": value, "low": low, "high": high} for value, low, high in zip(*columns, strict=True)]
 

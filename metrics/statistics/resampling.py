@@ -18,7 +18,6 @@ from .intervals import CONFIDENCE, MIN_QUESTIONS
 
 FEW = 30  # questions, below which tests find large differences only
 MIN_ROWS = 5  # of fewer a bootstrap has too few different samples (35 of 4 rows) for an interval or a test
-CORRECTIONS = ("holm", "bonferroni", "fdr", "none")
 _CELLS = 2**22  # resamples x rows that are in memory at once: 32 MiB
 _BOOTSTRAP, _SWAPS = 0, 1  # streams of one seed
 
@@ -83,24 +82,15 @@ def interval(scores: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
     return np.where(enough, low, np.nan)[()], np.where(enough, high, np.nan)[()]
 
 
-def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
-    """Return p-values corrected for the number of tests, by one of `CORRECTIONS`; NaN means no test and stays NaN.
+def adjust_p_values(p_values: np.ndarray) -> np.ndarray:
+    """Return p-values corrected for the number of tests by Holm's method; NaN means no test and stays NaN.
 
-    "holm" and "bonferroni" keep the chance of one false finding or more at the level, "fdr" (Benjamini & Hochberg) the
-    expected share of false ones among the findings.
+    The i-th smallest is multiplied by the number of those that are not smaller, and is never below one before it.
     """
-    from scipy import stats
-
     array = np.array(p_values, dtype=float)
     tests = np.flatnonzero(np.isfinite(array))
-    if method == "fdr" and len(tests):
-        array[tests] = stats.false_discovery_control(array[tests])
-    elif method == "bonferroni":
-        array[tests] = np.minimum(array[tests] * len(tests), 1)
-    elif method == "holm":  # the i-th smallest times the number of those that are not smaller, never below one before
-        tests = tests[np.argsort(array[tests], kind="stable")]
-        steps = array[tests] * np.arange(len(tests), 0, -1)
-        array[tests] = np.minimum(np.maximum.accumulate(steps), 1)
+    tests = tests[np.argsort(array[tests], kind="stable")]
+    array[tests] = np.minimum(np.maximum.accumulate(array[tests] * np.arange(len(tests), 0, -1)), 1)
     return array
 
 
@@ -290,14 +280,14 @@ def paired_tests(
 
 
 def corrected(
-    all_tests: Sequence[PairedTests], correction: str, level: float = LEVEL
+    all_tests: Sequence[PairedTests], level: float = LEVEL
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Return (corrected p-values, lower limits, upper limits) of every set of tests; all sets are one family.
 
     Limits exclude 0 where the corrected p is below `level`, which is one minus the confidence of uncorrected limits.
     """
     raw = np.concatenate([tests.p_values for tests in all_tests])
-    adjusted = adjust_p_values(raw, correction)
+    adjusted = adjust_p_values(raw)
     levels = level * np.where(np.isnan(raw), 1.0, raw / adjusted)
     starts = np.cumsum([len(tests.p_values) for tests in all_tests])[:-1]
     families = zip(all_tests, np.split(adjusted, starts), np.split(levels, starts), strict=True)

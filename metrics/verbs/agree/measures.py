@@ -146,7 +146,7 @@ def _differences(judgments: Judgments, estimates: Mapping, permutations: int, se
         human, scores = as_compared(judgments.human), {name: as_compared(judgments.scores[name]) for name in names}
         x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
         p_values = correlation.permutation_p(x, y, human, questions, permutations, seed)
-        holm = adjust_p_values(p_values, "holm")
+        holm = adjust_p_values(p_values)
         without = {name: correlation.pearson_without(scores[name], human, questions) for name in names}
         for test, pair, p, p_holm in zip(tests, pairs, p_values.tolist(), holm.tolist(), strict=True):
             coefficients = (estimates[name][kind]["value"] for name in pair)
@@ -302,6 +302,6 @@ def against_best(metrics: Mapping, differences: Sequence[Mapping], kind: str = "
         if best in (entry["first"], entry["second"]):
             result[entry["second"] if entry["first"] == best else entry["first"]] = dict(entry[kind])
     p_values = np.array([test["permutation_p"] for test in result.values()])
-    for test, p_holm in zip(result.values(), adjust_p_values(p_values, "holm").tolist(), strict=True):
+    for test, p_holm in zip(result.values(), adjust_p_values(p_values).tolist(), strict=True):
         test["permutation_p_holm"] = p_holm
     return result

@@ -101,7 +101,6 @@ class Compared:
     judges: Mapping[str, Judged] = field(default_factory=dict)  # whose accuracy is tested in place of the verdicts
     samples: int = 10_000  # of the bootstrap, the same for all systems and metrics
     seed: int = 0
-    correction: str = "holm"  # one of `CORRECTIONS`
 
     def at_rows(self, rows: np.ndarray) -> "Compared":
         """Return the scores on some rows."""
@@ -178,7 +177,7 @@ class Compared:
         first system, in the rows where both have a score.
         """
         result = []
-        outcomes = corrected([tests for tests, _ in family], self.correction)
+        outcomes = corrected([tests for tests, _ in family])
         for (tests, by_row), (p_corrected, low, high) in zip(family, outcomes, strict=True):
             pairs = []
             for i, (first, second) in enumerate(combinations(range(len(self.systems)), 2)):
@@ -200,7 +199,7 @@ def analyse(compared: Compared) -> dict[str, dict]:
 
     {metric: {"scores": {name: {system: "value", "low", "high"}}, "tests": {name: {"systems": {system: "cluster",
     "best_rank", "worst_rank"}, "pairs": see `tested_pairs`}}}}. The tests by the first score of every metric are one
-    family, those by the second ones another, and so on. Intervals of differences are as wide as the correction asks.
+    family, those by the second ones another, and so on. Intervals of differences are as wide as Holm's method asks.
     """
     result = compared.uncorrected()
     report: dict[str, dict] = {metric: {"scores": scores, "tests": {}} for metric, (scores, _) in result.items()}

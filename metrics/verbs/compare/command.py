@@ -2,7 +2,6 @@
 
 from ... import terminal
 
-_CORRECTION = "Correction for the number of tests: holm, bonferroni, fdr (Benjamini-Hochberg) or none."
 _RUNS = (
     "The two inputs are an old and a new run of one system: say what got better and what got worse, row by row. "
     "Two folders are always read so."
@@ -28,7 +27,6 @@ def compare(
     form: terminal.PrintAs = "table",
     seed: terminal.Seed = 0,
     resamples: terminal.resamples("Number of bootstrap samples.") = 10_000,
-    correction: terminal.option(str, "--correction", metavar="NAME", help=_CORRECTION, shown=True) = "holm",
     rows: terminal.option(
         int, "--rows", metavar="N", help="Number of rows to show on which the systems differ most.", shown=True
     ) = 5,
@@ -48,7 +46,8 @@ def compare(
     **With ava** the accuracy of every system: by labels in the rows or of `--labels` where there are some, else by the
     judge and its measured errors; or that it cannot be told.
 
-    **Tests** of every pair of systems, corrected for their number; an interval leaves out 0 where p is below 5%.
+    **Tests** of every pair of systems, corrected for their number by Holm's method; an interval leaves out 0 where p is
+    below 5%.
 
     **Ranks** with ties, clusters as in WMT, wins and losses by question, and the rows that differ most.
 

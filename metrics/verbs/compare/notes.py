@@ -33,19 +33,17 @@ def question_notes(sizes: np.ndarray) -> list[str]:
     return notes
 
 
-def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction: str) -> list[str]:
+def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int) -> list[str]:
     """Return a note if no corrected p-value can be below the level, with so few questions or resamples."""
-    questions = float(kish(sizes))
-    times = tests if correction in ("holm", "bonferroni") else 1
-    if smallest_p(questions) < LEVEL <= smallest_p(questions) * times:
+    least = smallest_p(float(kish(sizes)))
+    if least < LEVEL <= least * tests:
         return [
-            f"with {len(sizes):,} questions and {tests} tests no p-value can be below {LEVEL:g}, whatever the scores "
-            "are"
+            f"with {len(sizes):,} questions and {tests} tests no p can be below {LEVEL:g}, whatever the scores are"
         ]
-    if smallest_p(questions) < LEVEL <= times / (1 + resamples):
+    if least < LEVEL <= tests / (1 + resamples):
         return [
             f"with {tests} tests and {resamples} bootstrap samples hardly a corrected p can be below {LEVEL:g}; use "
-            f"--resamples {math.ceil(2 * times / LEVEL)}"
+            f"--resamples {math.ceil(2 * tests / LEVEL)}"
         ]
     return []
 

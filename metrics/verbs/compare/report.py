@@ -21,7 +21,7 @@ from ...scale import options
 from ...scale.run import item_statistics
 from ...scale.scoring import faults_in_order, faults_of_rows, label_of, profiles
 from ...statistics.intervals import CONFIDENCE
-from ...statistics.resampling import CORRECTIONS, LEAST_DIFFERING, LEVEL
+from ...statistics.resampling import LEAST_DIFFERING, LEVEL
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import JudgeErrors, judged_systems
 from ..labels import read_labels
@@ -55,7 +55,6 @@ def compare(
     columns: Mapping[str, str] | None = None,
     score_columns: str | Sequence[str] = (),
     resamples: int = 10_000,
-    correction: str = "holm",
     rows: int = 5,
     by: str | None = None,
     runs: bool = False,
@@ -77,7 +76,6 @@ def compare(
         columns: where a column has another name: {"prediction": "answer_text"}.
         score_columns: columns with other metric or human scores; higher is better.
         resamples: number of bootstrap samples.
-        correction: for the number of tests: "holm", "bonferroni", "fdr" (Benjamini-Hochberg) or "none".
         rows: number of rows to show on which the systems differ most.
         by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
         runs: the two inputs are an old and a new run of one system: say what got better and worse, row by row. Two
@@ -114,8 +112,6 @@ def compare(
             settings = options.settings_by_metric(settings, metrics)
             settings[JUDGE] = options.with_calibration(settings.get(JUDGE, {}), calibration)
         columns = options.checked_columns(columns)
-        if correction not in CORRECTIONS:
-            raise ValueError(f"correction: expected one of {', '.join(CORRECTIONS)}, got {correction!r}")
         reading = SystemRows(systems, metrics, settings, columns, score_columns, by, runs)
         label_sources = [] if labels is None else digested_sources(labels, "labels")
     skips = Skips(on_error == "skip", problem)
@@ -129,9 +125,7 @@ def compare(
     for position, column in enumerate(score_columns):
         scores = np.array([[row.column_scores[position] for row in rows] for rows in matched.rows], dtype=float)
         statistics[column] = np.stack([scores, np.ones_like(scores)], axis=2)
-    compared = analysis.Compared(
-        matched.systems, scorers, statistics, question_numbers(texts), {}, resamples, seed, correction
-    )
+    compared = analysis.Compared(matched.systems, scorers, statistics, question_numbers(texts), {}, resamples, seed)
     judge, accuracy, judged, is_partial = judge_among(reading.scorers), None, None, False
     if judge:
         labels_and_chances = (
@@ -174,7 +168,7 @@ def compare(
             "confidence": CONFIDENCE,
             "interval": analysis.INTERVAL + analysis.OF_ACCURACY * is_partial,
             "level": LEVEL,
-            "correction": correction,
+            "correction": "holm",
             "tests": tests,
             "rows": rows,
             "columns": columns,
@@ -198,7 +192,7 @@ def compare(
             *label_notes,
             *(accuracy["notes"] if accuracy else []),
             *notes.question_notes(sizes),
-            *([] if is_partial else notes.unreachable_notes(sizes, tests, resamples, correction)),
+            *([] if is_partial else notes.unreachable_notes(sizes, tests, resamples)),
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,

@@ -17,12 +17,6 @@ from .ranking import Ranking, from_better, is_clear
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
 MAX_NOTES = 5  # on the first screen
-CORRECTED = {
-    "holm": "corrected for the {tests} tests (Holm), as are the intervals of differences",
-    "bonferroni": "corrected for the {tests} tests (Bonferroni), as are the intervals of differences",
-    "fdr": "corrected for the {tests} tests so that 5% of the findings may be false (Benjamini and Hochberg)",
-    "none": "not corrected for the {tests} tests",
-}
 BEST = "Bold: the best, and systems that are not significantly worse."
 CLUSTERS = (
     "Cluster: a line is drawn where every system above is significantly better than every system below. Ranks: from "
@@ -127,9 +121,8 @@ def _test_name(by: Ranking) -> str:
 
 def _correction(report: Report) -> str:
     tests = report.settings["tests"]
-    if tests == 1:
-        return "not corrected: there is one test"
-    return CORRECTED[report.settings["correction"]].format(tests=f"{tests:,}")
+    corrected = f"corrected for the {tests:,} tests (Holm), as are the intervals of differences"
+    return corrected if tests > 1 else "not corrected: there is one test"
 
 
 def _p(report: Report, pair: Mapping, before: str = "") -> str:
@@ -216,9 +209,7 @@ def slice_tables(report: Report, metric: str, most: int | None = None) -> list[T
     tests = [
         (f"{name}: ", from_better(by.order, pair)) for name, numbers in slices.items() for pair in numbers["pairs"]
     ]
-    method = report.settings["correction"]
-    over = "not corrected for" if method == "none" else f"corrected ({method}) over"
-    explanation = f"Two-sided {_test_name(by)}; {over} all {len(tests):,} tests in all slices."
+    explanation = f"Two-sided {_test_name(by)}; p corrected for all {len(tests):,} tests in all slices (Holm)."
     explanation += " Of the judge's verdicts as they are." * are_verdicts
     if most is not None and len(tests) > most:
         tests = [(name, pair) for name, pair in tests if is_clear(pair)]

@@ -178,7 +178,7 @@ def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]])
 def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
     """Return the best metric of a report of `analyse`, and the tests of all others against it, corrected (Holm)."""
     tests, best = against_best(report["metrics"], report["differences"], kind), best_first(report["metrics"], kind)[0]
-    holm = adjust_p_values([test["permutation_p"] for test in tests.values()], "holm").tolist()
+    holm = adjust_p_values([test["permutation_p"] for test in tests.values()]).tolist()
     rest = {t: {name: test[name] for name in ("permutation_p", "value", "low", "high")} for t, test in tests.items()}
     for test, p in zip(rest.values(), holm, strict=True):
         test["permutation_p_holm"] = p
