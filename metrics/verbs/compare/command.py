@@ -46,8 +46,8 @@ def compare(
     **With ava** the accuracy of every system: by labels in the rows or of `--labels` where there are some, else by the
     judge and its measured errors; or that it cannot be told.
 
-    **Tests** of every pair of systems, corrected for their number by Holm's method; an interval leaves out 0 where p is
-    below 5%.
+    **Tests** of every pair of systems, corrected for their number by Holm's method; an interval leaves out 0 where p
+    is below 5%.
 
     **Ranks** with ties, clusters as in WMT, wins and losses by question, and the rows that differ most.
 
