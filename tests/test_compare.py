@@ -171,14 +171,14 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
     assert list(found["metrics"]["kpqa"]["tests"]) == ["rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"]
 
 
-def test_rows_that_differ_equally_are_told_apart_by_the_judge_or_come_from_everywhere():
+def test_rows_that_differ_equally_are_told_apart_by_labels_and_the_judge():
     verdicts = np.array([[1.0, 0.0, 0.0]] * 10 + [[0.0, 0.0, 0.0]] * 10)
     sure = np.where(verdicts == 1, 0.7, 0.2)
     sure[7], sure[4] = (0.99, 0.01, 0.01), (0.9, 0.1, 0.1)
     assert most_different(verdicts, 2, sure) == [7, 4]
-    assert most_different(verdicts, 4, sure) == [7, 4, 0, 9]
-    assert most_different(verdicts, 3) == [0, 4, 9]
-    assert sorted(most_different(verdicts[:, :2], 3)) == [0, 4, 9]
+    assert most_different(verdicts, 4, sure) == [7, 4, 0, 1]
+    assert most_different(verdicts[:, :2], 2, None, np.arange(20) == 5) == [5, 0]
+    assert most_different(np.array([[1.0, 0.0], [0.9, 0.0], [0.8, 0.0], [0.0, 0.1], [0.3, 0.3]]), 2) == [0, 3]
 
 
 def test_too_few_permutations_are_said(tmp_path):

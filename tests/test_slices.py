@@ -158,7 +158,7 @@ def test_two_folders_say_what_got_better_and_worse(folders):
     assert [row["id"] for row in entry["better"]] == ["law10", "law11"]
     assert [row["id"] for row in entry["worse"]] == ["law0"]
     assert entry["same"] == 17
-    assert entry["worse"][0]["new"] == {"predictions": ["nothing"], "score": 0.0}
+    assert entry["worse"][0]["answers"]["2"] == {"predictions": ["nothing"], "score": 0.0}
 
 
 def test_python_and_files_with_runs(folders):

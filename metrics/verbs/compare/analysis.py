@@ -268,38 +268,25 @@ def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> lis
     return min(undecided, key=lambda pair: scores[pair[0]]["value"] - scores[pair[1]]["value"], default=order[:2])
 
 
-def most_different(scores: np.ndarray, number: int, finer: np.ndarray | None = None) -> list[int]:
+def most_different(
+    scores: np.ndarray, number: int, finer: np.ndarray | None = None, labelled: np.ndarray | None = None
+) -> list[int]:
     """Return the questions on which systems differ most; of two systems as many for the one as for the other.
 
     Scores are (questions, systems); questions with equal ones are left out; `finer` scores tell equal differences
-    apart, such as a judge's probabilities. The largest difference comes first; of equal ones first those that split
-    the systems most evenly, then those with the largest difference of `finer`; where there are more of them, spread
-    over the file.
+    apart, such as a judge's probabilities. Questions that are `labelled` come first, then the largest difference; of
+    equal ones those that split the systems most evenly, then those with the largest difference of `finer`.
 
     >>> most_different(np.array([[0.0, 0.1], [1.0, 0.0], [0.0, 0.8], [0.9, 0.0]]), 2)
     [1, 2]
-    >>> most_different(np.array([[1.0, 0.0, 0.0]] * 9), 3)
-    [0, 4, 8]
     """
     finer = scores if finer is None else finer
-    keys = np.stack([np.ptp(scores, axis=1), scores.std(axis=1), np.ptp(finer, axis=1)]).round(9)
+    first = np.zeros(len(scores)) if labelled is None else labelled
+    keys = np.stack([first, np.ptp(scores, axis=1), scores.std(axis=1), np.ptp(finer, axis=1)]).round(9)
     order = np.lexsort(-keys[::-1])
-    order = order[keys[0, order] > 0]
+    order = order[keys[1, order] > 0]
     if scores.shape[1] == 2:
         ahead = scores[order, 0] > scores[order, 1]
-        sides = order[ahead], order[~ahead]
-        half = number // 2
-        taken = max(half, number - len(sides[1])), max(number - half, number - len(sides[0]))
-        chosen = {row for side, most in zip(sides, taken, strict=True) for row in _first(side, keys, most)}
-        order = np.array([row for row in order.tolist() if row in chosen], dtype=int)
-    return _first(order, keys, number)
-
-
-def _first(order: np.ndarray, keys: np.ndarray, number: int) -> list[int]:
-    """Return the first `number` questions of an order; of those tied at its end an evenly spread selection."""
-    if number >= len(order) or number < 1:
-        return order[: max(number, 0)].tolist()
-    tied = (keys[:, order] == keys[:, order[number - 1], None]).all(axis=0)
-    before, tied = order[: int(tied.argmax())], order[tied]
-    spread = np.linspace(0, len(tied) - 1, number - len(before)).astype(int)
-    return [*before.tolist(), *tied[spread].tolist()]
+        turn = np.where(ahead, np.cumsum(ahead), np.cumsum(~ahead))
+        order = order[np.sort(np.argsort(turn, kind="stable")[:number])]
+    return order[:number].tolist()

@@ -488,11 +488,8 @@ def _deciding_rows(
     name, tests = next(iter(numbers["tests"].items()))
     closest = analysis.closest_pair(numbers["scores"][name], tests["pairs"])
     two = [matched.systems.index(system) for system in closest]
-    columns = sorted(two)
-    both, chosen = labelled[:, two].all(axis=1), []
-    for rows in map(np.flatnonzero, (both, ~both)):
-        picked = analysis.most_different(by_row[rows][:, columns], most - len(chosen), finer[rows][:, columns])
-        chosen += rows[picked].tolist()
+    columns, both = sorted(two), labelled[:, two].all(axis=1)
+    chosen = analysis.most_different(by_row[:, columns], most, finer[:, columns], both)
     chosen = chosen or analysis.most_different(by_row, most, finer)
     lead = by_row[:, two[0]] - by_row[:, two[1]]
     slack = 1e-12 * np.abs(by_row[:, two]).max(axis=1)

@@ -61,9 +61,7 @@ class Matched:
             "id": asked.id if self.matched_by == "id" else None,
             "text": asked.text,
             "references": asked.references,
-            "difference": float(np.ptp(scores)),
-            "best": self.systems[int(scores.argmax())],
-            "worst": self.systems[int(scores.argmin())],
+            "slice": rows[0].slice or None,
             "answers": {
                 system: {"predictions": row.item.predictions, "score": float(score)}
                 for system, row, score in zip(self.systems, rows, scores, strict=True)

@@ -230,10 +230,8 @@ def change_tables(report: Report, most: int | None = None) -> list[Table]:
     for entry in report.changes["metrics"].values():
         for kind, description in CHANGES.items():
             changed = entry[kind] or []
-            rows = [
-                [name_of(row), *_scored(row["old"]), *_scored(row["new"]), "; ".join(row["references"])]
-                for row in changed[:most]
-            ]
+            shown = [(row, *map(_scored, row["answers"].values())) for row in changed[:most]]
+            rows = [[name_of(row), *before, *after, "; ".join(row["references"])] for row, before, after in shown]
             more = len(changed) - len(rows)
             below = f"... and {more:,} more in --json, --markdown and --html." if more else ""
             title = f"{entry['score']}: {len(changed):,} {description}"

@@ -43,11 +43,11 @@ def changes(matched: Matched, compared: Compared, sources: Mapping[str, Sequence
         if all(name in row.recorded for question in matched.rows for row in question):
             recorded = np.array([[row.recorded[name] for row in question] for question in matched.rows])
             other = np.flatnonzero(~changed & (np.abs(recorded[:, 1] - recorded[:, 0]) > TOLERANCE))
-            recorded = [_change(matched, row, recorded[row]) for row in other.tolist()]
+            recorded = [matched.reported(row, recorded[row]) for row in other.tolist()]
         metrics[metric] = {
             "score": ACCURACY if judge else scorer.significance_scores[0],
-            "better": [_change(matched, row, by_row[row]) for row in moved if difference[row] > 0],
-            "worse": [_change(matched, row, by_row[row]) for row in moved if difference[row] < 0],
+            "better": [matched.reported(row, by_row[row]) for row in moved if difference[row] > 0],
+            "worse": [matched.reported(row, by_row[row]) for row in moved if difference[row] < 0],
             "same": len(by_row) - len(moved),
             "recorded": recorded,
         }
@@ -60,18 +60,6 @@ def changes(matched: Matched, compared: Compared, sources: Mapping[str, Sequence
         "judge": by_judge,
         "metrics": metrics,
     }
-
-
-def _change(matched: Matched, row: int, scores: Sequence[float]) -> dict[str, Any]:
-    """Return texts, answers and scores of a question in both runs."""
-    rows = matched.rows[row]
-    asked = rows[0].item
-    texts = {"row": row + 1, "id": asked.id, "text": asked.text, "references": asked.references}
-    runs = {
-        run: {"predictions": row.item.predictions, "score": float(score)}
-        for run, row, score in zip(("old", "new"), rows, scores, strict=True)
-    }
-    return {**texts, "slice": rows[0].slice or None, **runs}
 
 
 def recorded_signatures(source: Source) -> dict[str, str]:
