@@ -165,7 +165,10 @@ def test_python_and_files_with_runs(folders):
     old, new = (sorted(map(str, path.iterdir())) for path in folders)
     by_name = genqa_metrics.compare({"old": old, "new": new}, ["aev"], SETTINGS, runs=True, resamples=100)
     paths = genqa_metrics.compare([str(path) for path in folders], ["aev"], SETTINGS, resamples=100)
-    assert by_name.changes["metrics"] == paths.changes["metrics"]
+    (first, second) = (report.changes["metrics"]["aev"] for report in (by_name, paths))
+    for kind in ("better", "worse"):
+        assert [row["id"] for row in first[kind]] == [row["id"] for row in second[kind]]
+    assert list(first["better"][0]["answers"]) == ["old", "new"]
     assert genqa_metrics.compare({"old": old, "new": new}, ["aev"], SETTINGS, resamples=100).changes is None
 
 
