@@ -332,11 +332,11 @@ class Session:
         return {row["item"]: row for row in self._rows() if row["rater"] == self.rater and row["item"] in keys}
 
     def next(self, skipped: Sequence[str] = ()) -> Task | None:
-        """Return the next task without a label of this rater; skipped ones last; None when all are done."""
-        done, behind = self.done, set(skipped)
+        """Return the next task without a label of this rater, see `position`; None when all are done."""
+        done = self.done
         closed = self.rule.closed(_labels_in(done)) if self.rule else set()
         waiting = [task for task in self.tasks if task.key not in done and task.key not in closed]
-        return next((task for task in waiting if task.key not in behind), waiting[0] if waiting else None)
+        return min(waiting, key=lambda task: position(task, skipped), default=None)
 
     @property
     def total(self) -> str:
@@ -424,6 +424,11 @@ class Session:
             key = rows.pop(last)["item"]
             self._write(rows)
         return next((task for task in self.tasks if task.key == key), None)
+
+
+def position(task: Task, skipped: Sequence[str]) -> int:
+    """Return 0 for a task that was not skipped; skipped ones come later, in the order in which they were skipped."""
+    return skipped.index(task.key) + 1 if task.key in skipped else 0
 
 
 def _labels_in(rows: Mapping[str, Mapping]) -> dict[str, float]:

@@ -75,8 +75,9 @@ def label(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from ..labelling import Session, tasks_of
+    from ..labelling import tasks_of
     from ..stopping import lowest_accuracy, tasks_until
+    from .page import State, serve
 
     with terminal.usage("label"):
         if until is not None:
@@ -103,56 +104,49 @@ def label(
             else:
                 tasks, rule = tasks_until(sources, until, seed, **reading)
         if web:
-            from .page import serve
-
             try:
                 serve(output, tasks, form, port, sys.stdout.isatty(), names, rule)
             except OSError as error:
                 raise ValueError(f"--port: {error}") from error
             return
-        session = Session(output, tasks, rater or "", form, rule)
+        state = State(output, tasks, form, rule=rule)
+        state.start(rater)
+        session = state.session
         if session.left_out:
             terminal.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
         # One key without Enter in a terminal, a line each otherwise.
         read = typer.getchar if sys.stdin.isatty() else lambda: (sys.stdin.readline() or QUIT).strip()[:1]
-        ask(session, read, terminal.output_console(width=100))
+        ask(state, read, terminal.output_console(width=100))
     done = len(session.done)
     terminal.say(f"{done:,} of {session.total} rows labelled, in {output}")
     for line in filter(None, [session.agreement(), *session.outcomes()]):
         terminal.say(line)
 
 
-def ask(session, read: Callable[[], str], out) -> None:
+def ask(state, read: Callable[[], str], out) -> None:
     """Ask about one row after the other until all are labelled or the rater quits; `read` returns one key."""
     from rich.text import Text
 
-    skipped: list[str] = []
-    again = None
-    while (task := again or session.next(skipped)) is not None:
-        again = None
-        show(task, session, out)
-        grades: dict[str, int] = {}
-        key = ""
-        for name, (asked, low, high) in session.fields.items():
-            out.print(Text(f"{name}: {asked}  [u undo, s skip, q quit] ", style="bold"), end="")
-            while True:
-                key = read().lower()
-                grade = VERDICTS.get(key) if (low, high) == (0, 1) else int(key) if key.isdecimal() else None
-                if key in (UNDO, SKIP, QUIT, "\x03", "\x04") or (grade is not None and low <= grade <= high):
-                    break
-            out.print(Text(key if key.isprintable() else QUIT))
-            if grade is None:
+    shown = None
+    while state.task is not None:
+        if state.task is not shown:
+            shown = state.task
+            show(shown, state.session, out)
+        name = state.waiting()
+        asked, low, high = state.session.fields[name]
+        out.print(Text(f"{name}: {asked}  [u undo, s skip, q quit] ", style="bold"), end="")
+        while True:
+            key = read().lower()
+            grade = VERDICTS.get(key) if (low, high) == (0, 1) else int(key) if key.isdecimal() else None
+            if key in (UNDO, SKIP, QUIT, "\x03", "\x04") or (grade is not None and low <= grade <= high):
                 break
-            grades[name] = grade
-        if len(grades) == len(session.fields):
-            session.label(task, **grades)
-            skipped = [item for item in skipped if item != task.key]
+        out.print(Text(key if key.isprintable() else QUIT))
+        if grade is not None:
+            state.press(grade)
         elif key == UNDO:
-            again = session.undo() or task
+            state.undo()
         elif key == SKIP:
-            skipped = [*(item for item in skipped if item != task.key), task.key]
-            if all(item.key in skipped for item in session.tasks if item.key not in session.done):
-                skipped = [task.key]
+            state.skip()
         else:
             return
 

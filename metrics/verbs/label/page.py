@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from ...reports.report import as_sentence
 from ...reports.table import markdown, render
-from ..labelling import FORMS, OF_SETS, Session, Task, marked_words
+from ..labelling import FORMS, OF_SETS, Session, Task, marked_words, position
 from .guard import Guard, only_here
 
 MOST_BROWSERS = 1_000  # whose places are kept; of more the one that came first writes its name again
@@ -18,22 +18,20 @@ MOST_COMMENT = 1_000  # characters
 
 def card(task: Task, sets: bool, others: Sequence[dict] = (), rater: str = "") -> str:
     """Return a task as HTML: words that only answer or reference has are underlined; in the second pass all labels."""
-    if sets:
-        answers, references = ([[(text, True)] for text in texts] for texts in (task.answers, task.references))
-    else:
-        answer, references = marked_words(task.answers[0], task.references)
-        answers = [answer]
-    names = ["you" if row["rater"] == rater else row["rater"] for row in others]
-    labels = [(name, _in_words(row), row.get("comment", "")) for name, row in zip(names, others, strict=True)]
+    answers, references = ([[(text, True)] for text in texts] for texts in (task.answers, task.references))
+    if not sets:
+        answers[0], references = marked_words(task.answers[0], task.references)
+    labels = [
+        ("you" if row["rater"] == rater else row["rater"], _in_words(row), row.get("comment", "")) for row in others
+    ]
     return str(render("label_card.html", task=task, answers=answers, references=references, sets=sets, labels=labels))
 
 
-def _in_words(row: dict) -> str:
-    """Return a label in words."""
-    if "label" in row:
-        return "correct" if row["label"] else "wrong"
+def _in_words(label: dict) -> str:
+    if "label" in label:
+        return "correct" if label["label"] else "wrong"
     names = dict.fromkeys(name for form in FORMS.values() for name in form)
-    return ", ".join(f"{name} {row[name]}" for name in names if name in row)
+    return ", ".join(f"{name} {label[name]}" for name in names if name in label)
 
 
 class RaterLinks:
@@ -68,11 +66,17 @@ class State:
         self.output, self.tasks, self.form, self.links, self.rule = output, tasks, form, links, rule
         self.query: dict[str, str] = {}
         self.session: Session | None = None
+        self.task: Task | None = None
+        self.others: list[dict] = []  # the labels of all raters, in the second pass
+        self.left = 0  # disagreements in it
+        self._begin(second_pass=False)
+
+    def _begin(self, second_pass: bool) -> None:
         self.skipped: list[str] = []
         self.grades: dict[str, int] = {}
-        self.task: Task | None = None
-        self.others: list[dict] = []
-        self.second_pass, self.left = False, 0  # and the disagreements that are left in it
+        self.second_pass = second_pass
+        if self.session is not None:
+            self.advance()
 
     def start(self, rater: str) -> None:
         """Begin or resume the labels of a rater."""
@@ -81,19 +85,18 @@ class State:
         if self.links is not None:
             self.links.check(rater.strip(), self.query)
         self.session = Session(self.output, self.tasks, rater.strip(), self.form, self.rule)
-        self.skipped, self.grades, self.second_pass = [], {}, False
-        self.advance()
+        self._begin(second_pass=False)
 
     def settle(self) -> None:
         """Begin the second pass: rows that another rater labels differently, with everybody's labels."""
-        self.skipped, self.grades, self.second_pass = [], {}, True
-        self.advance()
+        self._begin(second_pass=True)
 
     def advance(self, task: Task | None = None) -> None:
         """Go to a task, or to the next one."""
         if self.second_pass:
-            left = sorted(self.session.disagreements(), key=lambda pair: pair[0].key in self.skipped)
-            self.left, (self.task, self.others) = len(left), left[0] if left else (None, [])
+            left = self.session.disagreements()
+            first = min(left, key=lambda pair: position(pair[0], self.skipped), default=(None, []))
+            self.left, (self.task, self.others) = len(left), first
         else:
             self.task, self.others = task or self.session.next(self.skipped), []
 
@@ -101,18 +104,16 @@ class State:
         """Return the card of the current task as HTML, and the question that the rater answers."""
         if self.session is None:
             return "", "Write your name to begin."
-        done, total = len(self.session.done), len(self.tasks)
-        if self.task is None and self.second_pass:
-            return "", "You have looked at all disagreements. Thank you: you can close this page."
         if self.task is None:
-            finished = ". ".join(self.session.outcomes()) or f"All {total:,} rows are labelled."
-            return "", f"{markdown(finished)} Thank you: you can close this page."
+            finished = ". ".join(self.session.outcomes()) or f"All {len(self.tasks):,} rows are labelled."
+            finished = "You have looked at all disagreements." if self.second_pass else markdown(finished)
+            return "", f"{finished} Thank you: you can close this page."
         name = self.waiting()
         asked = self.session.fields[name][0].removesuffix(" y yes, n no")
-        where = f"{done + 1:,} of {self.session.total}"
+        asked = asked if len(FORMS[self.form]) == 1 else f"{name}: {asked}"
+        where = f"{len(self.session.done) + 1:,} of {self.session.total}"
         if self.second_pass:
             where = f"Second pass, {self.left:,} left: keep your label or change it"
-        asked = asked if len(FORMS[self.form]) == 1 else f"{name}: {asked}"
         shown = card(self.task, self.form in OF_SETS, self.others, self.session.rater)
         return shown, f"**{where}** · {asked}"
 
@@ -135,7 +136,8 @@ class State:
     def skip(self) -> None:
         """Leave a task for later."""
         if self.task is not None:
-            self.skipped, self.grades = [*self.skipped, self.task.key], {}
+            self.skipped = [*(key for key in self.skipped if key != self.task.key), self.task.key]
+            self.grades = {}
             self.advance()
 
     def undo(self) -> None:
