@@ -37,7 +37,7 @@ def made(systems=("a", "b"), number=300, seed=0):
 def label_rows(rows, tasks, rater="ann"):
     truth = {item_key(row["system"], row["question"], row["prediction"]): row["true"] for row in rows}
     return [
-        {"system": task.columns["system"], "question": task.question, "prediction": task.answers[0]}
+        {"system": task.columns["system"], "question": task.question, "prediction": task.answer}
         | {"label": truth[task.key], "rater": rater, "genqa_probability": task.probability}
         for task in tasks
     ]
@@ -252,7 +252,7 @@ def test_a_larger_number_takes_an_older_file_on(judged, tmp_path):
     path = tmp_path / "labels.jsonl"
     session = Session(path, small, "ann")
     for task in small:
-        session.label(task, label=1)
+        session.label(task, 1)
     odds = {task.key: task.probability for task in large}
     resumed = Session(path, large, "ann")
     assert len(resumed.done) + resumed.left_out == len(small)
@@ -267,7 +267,7 @@ def test_agree_reads_labels_of_several_raters(judged, tmp_path):
     for rater in ("ann", "bob"):
         session = Session(path, tasks, rater)
         for place, task in enumerate(tasks):
-            session.label(task, label=int((place + (rater == "bob" and place == 3)) % 3 > 0))
+            session.label(task, int((place + (rater == "bob" and place == 3)) % 3 > 0))
     assert session.agreement().startswith("Raters agree on 59 of 60 rows that several have labelled (Krippendorff's")
     report = json.loads(run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")[0])
     assert report["rows"] == 60
@@ -276,65 +276,49 @@ def test_agree_reads_labels_of_several_raters(judged, tmp_path):
     assert raters["alpha"] > 0.8
 
 
-def test_grades_and_question_sets_of_several_raters(judged, tmp_path):
+def test_grades_of_several_raters(judged, tmp_path):
     path = tmp_path / "grades.jsonl"
-    session = Session(path, tasks_of(judged[0], "grade", 2, uniform_share=1), "ann", "grade")
+    session = Session(path, tasks_of(judged[0], 2, uniform_share=1), "ann", "grade")
     for grade, task in enumerate(session.tasks, 1):
-        session.label(task, score=grade)
+        session.label(task, grade)
+    assert not session.agreement()
     other = Session(path, session.tasks, "bob", "grade")
     for grade, task in enumerate(session.tasks, 1):
-        other.label(task, score=grade + (grade < 3))
+        other.label(task, grade + (grade < 3))
     # Two of four differ by 1: within rows 2 * (0.5 + 0.5) / 8; grades 1 2 2 3 3 3 4 4 have the variance 1.0714.
-    assert other.agreement() == (
-        "Raters agree on 2 of 4 rows that several have labelled (Krippendorff's alpha: score 0.77)"
-    )
+    assert other.agreement() == "Raters agree on 2 of 4 rows that several have labelled (Krippendorff's alpha: 0.77)"
     report = json.loads(run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")[0])
     assert (report["rows"], report["human"]["minimum"]) == (4, 1.5)
     with pytest.raises(ValueError, match="score: expected 1 to 5, got 6"):
-        session.label(session.tasks[0], score=6)
-    sets = [{"context": f"c{n}", "predictions": ["q1?", "q2?"], "references": ["r?"], "system": "s"} for n in range(3)]
-    path = tmp_path / "sets.jsonl"
-    session = Session(path, tasks_of(sets, "questions", 3), "ann", "questions")
-    for task in session.tasks:
-        session.label(task, relevance=5, fluency=4, variety=3)
-    assert not session.agreement()
-    bob = Session(path, session.tasks, "bob", "questions")
-    bob.label(bob.tasks[0], relevance=5, fluency=3, variety=3)
-    assert bob.agreement().endswith("(Krippendorff's alpha: fluency 0.00)")
-    with pytest.raises(ValueError, match="line 1: expected a label with item, rater and label"):
+        session.label(session.tasks[0], 6)
+    with pytest.raises(ValueError, match=r"line 1: expected a label with item, rater and label; .* take the --form"):
         Session(path, session.tasks, "ann", "verdict")
-    with pytest.raises(ValueError, match="take the --form that it was made with"):
-        Session(path, session.tasks, "ann", "questions-3")
-    three = Session(tmp_path / "three.jsonl", tasks_of(sets, "questions-3", 3), "ann", "questions-3")
-    three.label(three.tasks[0], relevance=3, fluency=2, variety=1)
-    with pytest.raises(ValueError, match="fluency: expected 1 to 3, got 4"):
-        three.label(three.tasks[0], relevance=3, fluency=4, variety=1)
 
 
 def test_a_line_cut_off_by_a_crash_is_left_out(judged, tmp_path):
-    tasks = tasks_of(judged[0], "verdict", 3, uniform_share=1)
+    tasks = tasks_of(judged[0], 3, uniform_share=1)
     path = tmp_path / "labels.jsonl"
-    Session(path, tasks, "ann").label(tasks[0], label=1)
+    Session(path, tasks, "ann").label(tasks[0], 1)
     path.write_text(path.read_text() + '{"item": "x", "ra')
     assert len(Session(path, tasks, "ann").done) == 1
 
 
 def test_the_page_needs_a_name_and_shows_texts_as_they_are(judged, tmp_path):
-    tasks = tasks_of(judged[0], "verdict", 2, uniform_share=1)
+    tasks = tasks_of(judged[0], 2, uniform_share=1)
     state = State(tmp_path / "labels.jsonl", tasks, "verdict")
     state.press(1)
     assert state.shown()[1] == "Write your name to begin."
     with pytest.raises(ValueError, match="Name: write who labels"):
         state.start(" ")
-    hostile = card(tasks[0].__class__("k", 1, "<script>", ["<b>"], ["<i>x"]), sets=False)
+    hostile = card(Task("k", 1, "<script>", ["<b>"], "<i>x"))
     assert "<script>" not in hostile
     assert "<i>" not in hostile
 
 
 def test_what_either_side_lacks_is_marked_and_lines_are_kept():
     """A number is one word; only the nearest accepted answer is compared; lists and code keep their lines."""
-    task = Task("k", 1, "How much?", ["$1,299.50 in total", "twelve"], ["It is:\n\n- $1,299\n  - in total"])
-    shown = card(task, sets=False)
+    task = Task("k", 1, "How much?", ["$1,299.50 in total", "twelve"], "It is:\n\n- $1,299\n  - in total")
+    shown = card(task)
     assert "<u>It is</u>:\n\n- $<u>1,299</u>\n  - in total</p>" in shown
     assert '<p dir="auto">$<u>1,299.50</u> in total</p>' in shown
     assert '<p dir="auto">twelve</p>' in shown
@@ -395,8 +379,8 @@ def test_separators_of_unicode_do_not_break_a_file_of_labels(tmp_path):
     rows = [Item("f", n, None, "s", f"{n} {SEPARATORS}?", [SEPARATORS], ["r"], (None, None)) for n in (1, 2)]
     tasks = plan(rows, None, 2, 0)
     session = Session(tmp_path / "labels.jsonl", tasks, SEPARATORS)
-    session.label(tasks[0], label=1)
-    session.label(tasks[1], label=0)
+    session.label(tasks[0], 1)
+    session.label(tasks[1], 0)
     again = Session(tmp_path / "labels.jsonl", tasks, SEPARATORS)
     assert [row["label"] for row in again.done.values()] == [1, 0]
     assert {row["genqa_planned"] for row in again.done.values()} == {2}
@@ -405,10 +389,10 @@ def test_separators_of_unicode_do_not_break_a_file_of_labels(tmp_path):
 LABEL = """
 import sys
 from genqa_metrics.verbs.labelling import Session, Task
-tasks = [Task(str(n), 1.0, "q", ["r"], ["a"]) for n in range(8)]
+tasks = [Task(str(n), 1.0, "q", ["r"], "a") for n in range(8)]
 session = Session(sys.argv[1], tasks, sys.argv[2])
 for task in tasks:
-    session.label(task, label=1)
+    session.label(task, 1)
 """
 
 

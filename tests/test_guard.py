@@ -102,7 +102,7 @@ def test_a_foreign_websocket_is_closed():
 def test_no_rater_can_take_the_name_of_another(tmp_path):
     """Where other machines reach the page, a name works with the token of its own link only."""
     links = RaterLinks(["ann", "bob"])
-    task = Task("1", 1.0, "Who?", ["Ann"], ["Bo"])
+    task = Task("1", 1.0, "Who?", ["Ann"], "Bo")
     state = State(tmp_path / "labels.jsonl", [task], "verdict", links)
     bob = links.tokens["bob"]
     for name, token in (("ann", None), ("ann", bob), ("carl", bob), ("carl", ""), ("ann", "é")):

@@ -22,9 +22,6 @@ ROWS = [
 ]
 
 
-SET = {"context": "Ada met Bo in Rome.", "references": ["Who met Bo?"], "predictions": ["Who?", "Where?"]}
-
-
 @pytest.fixture
 def open_page(browser, tmp_path):
     """Start the command on rows, and open its page in windows of some width; nothing outside is asked for."""
@@ -172,15 +169,3 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
     assert len(found) == 4
     [settled] = [row for row in found.values() if row.get("second_pass")]
     assert (settled["rater"], settled["label"]) == ("ann", 0)
-
-
-@pytest.mark.slow
-def test_question_sets_are_asked_three_things(open_page, tmp_path):
-    page = open_page([SET], "--form", "questions")(390, "ann")
-    for name, key in (("relevance", "5"), ("fluency", "4"), ("variety", "2")):
-        expect(page.locator("#asked")).to_contain_text(name)
-        assert_fits(page)
-        page.keyboard.press(key)
-    expect(page.locator("#asked")).to_contain_text("All 1 rows are labelled")
-    [row] = labels(tmp_path)
-    assert [row[name] for name in ("relevance", "fluency", "variety")] == [5, 4, 2]

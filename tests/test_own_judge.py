@@ -282,7 +282,7 @@ def label_all(rows, path):
     tasks = tasks_of([{**row, "label": None} for row in rows], number=200, uniform_share=1.0)
     session = Session(path, tasks, "me")
     for task in tasks:
-        session.label(task, label=truth[task.columns["system"], task.question, task.answers[0]])
+        session.label(task, truth[task.columns["system"], task.question, task.answer])
 
 
 def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):

@@ -43,7 +43,7 @@ def test_probabilities_of_spread_labels_are_right(number):
     for seed in range(400):
         tasks = plan(rows, judged, number, seed)
         assert len(tasks) == min(number, len(rows))
-        often.update(task.answers[0] + task.question for task in tasks)
+        often.update(task.answer + task.question for task in tasks)
         weights.append(sum(1 / task.probability for task in tasks))
     assert np.mean(weights) == pytest.approx(len(rows), rel=0.05)
     alone = [often[row.predictions[0] + row.text] / 400 for row in rows if row.text == "question 5?"]
@@ -91,7 +91,7 @@ def test_rows_are_labelled_in_random_order_until_it_is_decided(tmp_path):
     assert [task.question for task in tasks] != sorted(task.question for task in tasks)
     session = Session(tmp_path / "labels.jsonl", tasks, "ann", rule=rule)
     while (task := session.next()) is not None:
-        session.label(task, label=1)
+        session.label(task, 1)
     assert 8 <= len(session.done) <= 20
     assert session.outcomes()[0].startswith(
         f"a: the accuracy is at least 75% ({len(session.done)} questions; accuracy "
@@ -104,10 +104,10 @@ def test_a_row_that_was_skipped_is_waited_for(tmp_path):
     tasks, rule = plan_until(answers("a", 60), np.full(60, 0.9), "low=0.75", 0)
     session = Session(tmp_path / "labels.jsonl", tasks, "ann", rule=rule)
     for task in tasks[1:]:
-        session.label(task, label=1)
+        session.label(task, 1)
     assert "not decided (0 questions" in session.outcomes()[0]
     assert session.next() == tasks[0]
-    session.label(tasks[0], label=1)
+    session.label(tasks[0], 1)
     assert session.next() is None
 
 
@@ -173,7 +173,7 @@ def test_labels_carry_the_rule_that_stopped_them(tmp_path, until):
     tasks, rule = plan_until(rows, judged, until, 3)
     session = Session(path, tasks, "ann", rule=rule)
     while (task := session.next()) is not None:
-        session.label(task, label=int(task.columns["system"] == "a"))
+        session.label(task, int(task.columns["system"] == "a"))
     *printed, _ = session.outcomes()
     file = [
         {"question": row.text, "references": row.references, "prediction": row.predictions[0], "system": row.system}
@@ -196,7 +196,7 @@ def test_a_fixed_number_of_labels_names_no_rule_and_a_changed_rule_is_refused(tm
     path, rows = tmp_path / "labels.jsonl", answers("a", 40)
     session = Session(path, plan(rows, None, 10, 0), "ann")
     for task in session.tasks:
-        session.label(task, label=1)
+        session.label(task, 1)
     file = [
         {"question": row.text, "references": row.references, "prediction": row.predictions[0], "system": "a", "by": 1}
         for row in rows

@@ -16,15 +16,15 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ..core.reading import text_key
 from ..rows.errors import FileError
-from ..rows.reading import Message, Progress, RowError, RowReader, Skips, good_rows, ignore
-from ..rows.sources import check_regular, sources_of
-from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY, Row
+from ..rows.reading import Message, Progress, Skips, ignore
+from ..rows.sources import check_regular
+from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
 from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options
 from .inputs import digested_sources, read_answers
@@ -33,58 +33,29 @@ from .labels import LABELS_TO_BEGIN, key_of, krippendorff_alpha
 
 _WRITING = Lock()  # raters of one page write into one file
 UNIFORM_SHARE = 0.5  # share of the labels that are drawn from all rows alike
+
+
+@dataclass(frozen=True)
+class Form:
+    """What raters are asked about an answer."""
+
+    column: str  # of the file of labels
+    question: str
+    low: int
+    high: int
+
+
 FORMS = {
-    "verdict": {"label": ("Is this answer correct? y yes, n no", 0, 1)},
-    "grade": {"score": ("How correct is this answer, from 1 (not at all) to 5 (fully)?", 1, 5)},
-    "questions": {
-        "relevance": ("Are the questions about the context, from 1 (none) to 5 (all)?", 1, 5),
-        "fluency": ("Are they well written, from 1 (none) to 5 (all)?", 1, 5),
-        "variety": ("Do they ask about different things, from 1 (all the same) to 5 (all different)?", 1, 5),
-    },
-    "questions-3": {  # the scale of Schlichtkrull & Cheng (2020), table 2
-        "relevance": ("Are the questions about the context? 1 no, 2 almost, 3 yes", 1, 3),
-        "fluency": ("Are they well written? 1 not fluent, 2 almost fluent, 3 fluent", 1, 3),
-        "variety": ("Do they ask about different things? 1 no, 2 partly, 3 yes", 1, 3),
-    },
+    "verdict": Form("label", "Is this answer correct?", 0, 1),
+    "grade": Form("score", "How correct is this answer, from 1 (not at all) to 5 (fully)?", 1, 5),
 }
-OF_SETS = ("questions", "questions-3")  # forms whose tasks are sets of questions
 
 
 def tasks_of(
-    rows: Any,
-    form: Literal["verdict", "grade", "questions", "questions-3"] = "verdict",
-    number: int = LABELS_TO_BEGIN,
-    seed: int = 0,
-    uniform_share: float = 0.5,
-    *,
-    columns: Mapping[str, str] | None = None,
-    settings: Settings | None = None,
-    on_error: OnError = "fail",
-    problem: Message = ignore,
-    progress: Progress = ignore,
+    rows: Any, number: int = LABELS_TO_BEGIN, seed: int = 0, uniform_share: float = UNIFORM_SHARE, **reading: Any
 ) -> "Sequence[Task]":
-    """Return the tasks of people: `number` answers of every system, and what a form (a key of `FORMS`) asks of them.
-
-    `uniform_share` of the answers is drawn by chance, the others by how unsure the judge is, which has the `settings`.
-    """
-    if form not in OF_SETS:
-        reading = {"columns": columns, "settings": settings, "on_error": on_error, "problem": problem}
-        items, judged = judged_answers(rows, uniform_share < 1, **reading, progress=progress)
-        return plan(items, judged, number, seed, uniform_share)
-    check_options(on_error, columns=columns, seed=seed)
-    skips, readers, items = Skips(on_error == "skip", problem), {}, []
-
-    def convert(source, row: Row):
-        reader = readers.setdefault(source.name, RowReader(source, dict(columns or {})))
-        if not reader.row_kind(row.values).sets:
-            raise RowError("predictions: expected a set of generated questions; another --form is for answers")
-        return reader.read(row)
-
-    for _, _, sets in good_rows(sources_of(rows), convert, skips):
-        items += sets
-    if not items:
-        raise FileError("no row with a set of generated questions; is this the right file?")
-    return plan(items, None, number, seed)
+    """Return `plan` of the answers in files; `reading`: as of `judged_answers`."""
+    return plan(*judged_answers(rows, uniform_share < 1, **reading), number, seed, uniform_share)
 
 
 def judged_answers(
@@ -164,9 +135,9 @@ class Task:
 
     key: str  # see `labels.item_key`
     probability: float | None  # with which it was drawn; None: it was not
-    question: str  # or the context of a set of questions
+    question: str
     references: list[str]  # what is right
-    answers: list[str]  # the answer, or the questions of a set
+    answer: str
     columns: Mapping[str, Any] = field(default_factory=dict)  # what else goes into the file: system, id
     planned: int | None = None  # labels of its system; if there are fewer, each was drawn less often
 
@@ -254,7 +225,7 @@ def plan(
 def task_of(item, key: str, probability: float | None, planned: int | None) -> Task:
     """Return the task of a row; without a probability for one that is not drawn."""
     columns = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
-    return Task(key, probability, item.text or "", item.references, item.predictions, columns, planned)
+    return Task(key, probability, item.text or "", item.references, item.predictions[0], columns, planned)
 
 
 class Session:
@@ -266,8 +237,7 @@ class Session:
     """
 
     def __init__(self, path: str | Path, tasks: Sequence[Task], rater: str, form: str = "verdict", rule=None):
-        self.path, self.tasks, self.rater, self.form, self.rule = Path(path), list(tasks), rater, form, rule
-        self.fields = FORMS[form]
+        self.path, self.tasks, self.rater, self.form, self.rule = Path(path), list(tasks), rater, FORMS[form], rule
         self.left_out = 0
         self._update_plan()
 
@@ -282,14 +252,12 @@ class Session:
         for number, line in enumerate(lines if lines != [""] else [], 1):
             try:
                 row = json.loads(line)
-                row["item"], row["rater"], [row[name] for name in self.fields]
-                if row.get("form", self.form) != self.form:
-                    raise KeyError("form")
+                row["item"], row["rater"], row[self.form.column]
             except (ValueError, KeyError, TypeError) as error:
                 if number == len(lines) and not isinstance(error, KeyError):
                     break  # cut off while it was written
                 raise FileError(
-                    f"{self.path}, line {number}: expected a label with item, rater and {', '.join(self.fields)}; "
+                    f"{self.path}, line {number}: expected a label with item, rater and {self.form.column}; "
                     "name a new file, or take the --form that it was made with"
                 ) from error
             rows.append(row)
@@ -352,11 +320,10 @@ class Session:
         several = [rows for rows in self._by_item().values() if len(rows) > 1]
         if not several:
             return ""
-        alphas = {name: krippendorff_alpha([row[name] for row in rows] for rows in several) for name in self.fields}
-        shown = [f"{name} {alpha:.2f}" for name, alpha in alphas.items() if alpha is not None]
-        same, shown = sum(not self._differ(rows) for rows in several), ", ".join(shown).removeprefix("label ")
-        alpha = f" (Krippendorff's alpha: {shown})" if shown else ""
-        return f"Raters agree on {same:,} of {len(several):,} rows that several have labelled{alpha}"
+        alpha = krippendorff_alpha([row[self.form.column] for row in rows] for rows in several)
+        shown = "" if alpha is None else f" (Krippendorff's alpha: {alpha:.2f})"
+        same = sum(not self._differ(rows) for rows in several)
+        return f"Raters agree on {same:,} of {len(several):,} rows that several have labelled{shown}"
 
     def disagreements(self) -> list[tuple[Task, list[dict]]]:
         """Return tasks that another rater labels differently, with the rows of all raters, this one's first.
@@ -377,31 +344,27 @@ class Session:
         return by_item
 
     def _differ(self, rows: Sequence[Mapping]) -> bool:
-        return len({tuple(row[name] for name in self.fields) for row in rows}) > 1
+        return len({row[self.form.column] for row in rows}) > 1
 
-    def label(self, task: Task, *, comment: str = "", second_pass: bool = False, **grades: int) -> None:
-        """Write the rater's label of a task, a grade for every field of the form; it replaces an earlier one."""
-        for name, (_, low, high) in self.fields.items():
-            if grades.get(name) not in range(low, high + 1):
-                raise ValueError(f"{name}: expected {low} to {high}, got {grades.get(name)!r}")
-        sets = self.form in OF_SETS
+    def label(self, task: Task, grade: int, *, comment: str = "", second_pass: bool = False) -> None:
+        """Write the rater's label of a task; it replaces an earlier one."""
+        if grade not in range(self.form.low, self.form.high + 1):
+            raise ValueError(f"{self.form.column}: expected {self.form.low} to {self.form.high}, got {grade!r}")
         row = {
             "item": task.key,
             **task.columns,
-            "context" if sets else "question": task.question,
+            "question": task.question,
             "references": task.references,
-            "predictions" if sets else "prediction": task.answers if sets else task.answers[0],
+            "prediction": task.answer,
             "rater": self.rater,
-            **{name: int(grades[name]) for name in self.fields},
+            self.form.column: int(grade),
+            "score": int(grade),  # what `agree` reads
             SAMPLING_PROBABILITY: task.probability,
             PLANNED_LABELS: task.planned,
             **({STOPPED_BY: self.rule.text} if self.rule else {}),
             **({"comment": comment.strip()} if comment.strip() else {}),
             **({"second_pass": True} if second_pass else {}),
-            **({"form": self.form} if sets else {}),
         }
-        if self.form == "verdict":
-            row["score"] = row["label"]  # what `agree` reads
         with self._locked():
             self._write([*self._others(task.key), row])
 

@@ -15,10 +15,7 @@ from .guard import only_here
 
 UNDO, SKIP, QUIT = "u", "s", "q"
 VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
-_FORM = (
-    "verdict: correct or not. grade: how correct, 1 to 5 (`agree` takes the mean of several raters). questions: "
-    "relevance, fluency and variety of a set of generated questions, 1 to 5; questions-3: 1 to 3."
-)
+_FORM = "verdict: correct or not. grade: how correct, 1 to 5 (`agree` takes the mean of several raters)."
 _SHARE = "Share of the rows drawn at random; the others are drawn by how unsure the judge is."
 _UNTIL = (
     "Label until the accuracy is shown to be at least 0.75, or below (low=0.75), or until it is shown which of two "
@@ -46,9 +43,7 @@ def label(
     sheet: terminal.Sheet = None,
     split_references: terminal.SplitReferences = None,
     on_error: terminal.SkipOrFail = "fail",
-    form: terminal.option(
-        Literal["verdict", "grade", "questions", "questions-3"], "--form", help=_FORM, shown=True
-    ) = "verdict",
+    form: terminal.option(Literal["verdict", "grade"], "--form", help=_FORM, shown=True) = "verdict",
     number: terminal.option(
         int, "--number", "-n", metavar="N", help="Rows of every system to label.", shown=True, min=2
     ) = 30,
@@ -100,7 +95,7 @@ def label(
             reading = {"columns": columns, "settings": settings, "on_error": on_error}
             reading |= {"problem": problem, "progress": progress}
             if until is None:
-                tasks, rule = tasks_of(sources, form, number, seed, uniform_share, **reading), None
+                tasks, rule = tasks_of(sources, number, seed, uniform_share, **reading), None
             else:
                 tasks, rule = tasks_until(sources, until, seed, **reading)
         if web:
@@ -132,13 +127,13 @@ def ask(state, read: Callable[[], str], out) -> None:
         if state.task is not shown:
             shown = state.task
             show(shown, state.session, out)
-        name = state.waiting()
-        asked, low, high = state.session.fields[name]
-        out.print(Text(f"{name}: {asked}  [u undo, s skip, q quit] ", style="bold"), end="")
+        form = state.session.form
+        keys = " y yes, n no" * (form.column == "label")
+        out.print(Text(f"{form.question}{keys}  [u undo, s skip, q quit] ", style="bold"), end="")
         while True:
             key = read().lower()
-            grade = VERDICTS.get(key) if (low, high) == (0, 1) else int(key) if key.isdecimal() else None
-            if key in (UNDO, SKIP, QUIT, "\x03", "\x04") or (grade is not None and low <= grade <= high):
+            grade = VERDICTS.get(key) if form.high == 1 else int(key) if key.isdecimal() else None
+            if key in (UNDO, SKIP, QUIT, "\x03", "\x04") or (grade is not None and form.low <= grade <= form.high):
                 break
         out.print(Text(key if key.isprintable() else QUIT))
         if grade is not None:
@@ -159,17 +154,14 @@ def show(task, session, out) -> None:
     from ...reports.table import visible
     from ..labelling import marked_words
 
-    answers, references = ([[(text, True)] for text in texts] for texts in (task.answers, task.references))
-    if len(answers) == 1:
-        answers[0], references = marked_words(task.answers[0], task.references)
+    answer, references = marked_words(task.answer, task.references)
     grid = Table.grid(padding=(0, 1))
-    for name, texts, style in (
-        ("question", [[(task.question, True)]], ""), ("reference", references, "green"), ("answer", answers, "")
-    ):  # fmt: skip
-        for pieces in texts:
-            shown = Text(style=style)
-            for text, same in pieces:
-                shown.append("\n".join(map(visible, re.split(r"\r\n?|\n", text))), "" if same else "bold yellow")
-            grid.add_row(Text(f"{name:<10}", style="dim"), shown)
+    rows = [("question", [(task.question, True)], "")]
+    rows += [*(("reference", pieces, "green") for pieces in references), ("answer", answer, "")]
+    for name, pieces, style in rows:
+        shown = Text(style=style)
+        for text, same in pieces:
+            shown.append("\n".join(map(visible, re.split(r"\r\n?|\n", text))), "" if same else "bold yellow")
+        grid.add_row(Text(f"{name:<10}", style="dim"), shown)
     out.print(Text(f"\n{len(session.done) + 1} of {session.total}", style="dim"))
     out.print(grid)

@@ -9,29 +9,24 @@ from urllib.parse import urlencode
 
 from ...reports.report import as_sentence
 from ...reports.table import markdown, render
-from ..labelling import FORMS, OF_SETS, Session, Task, marked_words, position
+from ..labelling import FORMS, Session, Task, marked_words, position
 from .guard import Guard, only_here
 
 MOST_BROWSERS = 1_000  # whose places are kept; of more the one that came first writes its name again
 MOST_COMMENT = 1_000  # characters
 
 
-def card(task: Task, sets: bool, others: Sequence[dict] = (), rater: str = "") -> str:
+def card(task: Task, others: Sequence[dict] = (), rater: str = "") -> str:
     """Return a task as HTML: words that only answer or reference has are underlined; in the second pass all labels."""
-    answers, references = ([[(text, True)] for text in texts] for texts in (task.answers, task.references))
-    if not sets:
-        answers[0], references = marked_words(task.answers[0], task.references)
+    answer, references = marked_words(task.answer, task.references)
     labels = [
         ("you" if row["rater"] == rater else row["rater"], _in_words(row), row.get("comment", "")) for row in others
     ]
-    return str(render("label_card.html", task=task, answers=answers, references=references, sets=sets, labels=labels))
+    return str(render("label_card.html", task=task, answer=answer, references=references, labels=labels))
 
 
-def _in_words(label: dict) -> str:
-    if "label" in label:
-        return "correct" if label["label"] else "wrong"
-    names = dict.fromkeys(name for form in FORMS.values() for name in form)
-    return ", ".join(f"{name} {label[name]}" for name in names if name in label)
+def _in_words(row: dict) -> str:
+    return ("correct" if row["label"] else "wrong") if "label" in row else f"score {row['score']}"
 
 
 class RaterLinks:
@@ -73,7 +68,6 @@ class State:
 
     def _begin(self, second_pass: bool) -> None:
         self.skipped: list[str] = []
-        self.grades: dict[str, int] = {}
         self.second_pass = second_pass
         if self.session is not None:
             self.advance()
@@ -108,51 +102,35 @@ class State:
             finished = ". ".join(self.session.outcomes()) or f"All {len(self.tasks):,} rows are labelled."
             finished = "You have looked at all disagreements." if self.second_pass else markdown(finished)
             return "", f"{finished} Thank you: you can close this page."
-        name = self.waiting()
-        asked = self.session.fields[name][0].removesuffix(" y yes, n no")
-        asked = asked if len(FORMS[self.form]) == 1 else f"{name}: {asked}"
         where = f"{len(self.session.done) + 1:,} of {self.session.total}"
         if self.second_pass:
             where = f"Second pass, {self.left:,} left: keep your label or change it"
-        shown = card(self.task, self.form in OF_SETS, self.others, self.session.rater)
-        return shown, f"**{where}** · {asked}"
-
-    def waiting(self) -> str:
-        """Return the name of the grade that is asked for next."""
-        return next(name for name in FORMS[self.form] if name not in self.grades)
+        return card(self.task, self.others, self.session.rater), f"**{where}** · {self.session.form.question}"
 
     def press(self, grade: int, comment: str = "") -> None:
-        """Take a grade; with the last one of a task the label is written."""
+        """Write a label and go to the next task."""
         if self.task is None:
             return
         if len(comment) > MOST_COMMENT:
             raise ValueError(f"Comment: {len(comment):,} characters are too many; the limit is {MOST_COMMENT:,}")
-        self.grades[self.waiting()] = grade
-        if len(self.grades) == len(FORMS[self.form]):
-            self.session.label(self.task, comment=comment, second_pass=self.second_pass, **self.grades)
-            self.grades = {}
-            self.advance()
+        self.session.label(self.task, grade, comment=comment, second_pass=self.second_pass)
+        self.advance()
 
     def skip(self) -> None:
         """Leave a task for later."""
         if self.task is not None:
             self.skipped = [*(key for key in self.skipped if key != self.task.key), self.task.key]
-            self.grades = {}
             self.advance()
 
     def undo(self) -> None:
-        """Take back the last grade or label; in the second pass only a grade, so that no label is lost."""
-        if self.grades:
-            self.grades.popitem()
-        elif self.session is not None and not self.second_pass:
+        """Take back the last label; not in the second pass, so that no label is lost."""
+        if self.session is not None and not self.second_pass:
             self.advance(self.session.undo() or self.task)
 
     def undone(self) -> str:
         """Return what `undo` takes back, in words."""
-        if self.grades:
-            return "{} {}".format(*list(self.grades.items())[-1])
         done = self.session.done if self.session is not None else {}
-        return f"the last label ({_in_words(list(done.values())[-1])})" if done else "the last label"
+        return f"the last label ({_in_words([*done.values()][-1])})" if done else "the last label"
 
     def progress(self) -> str:
         """Return how far the rater is and how far raters agree, as HTML; empty before the name is known."""
@@ -191,9 +169,9 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
         """Return the name in the link; without one, what somebody has typed by now stays."""
         return dict(request.query_params).get("rater") or gr.skip()
 
-    low, high = next(iter(FORMS[form].values()))[1:]
-    names = {1: "y · correct", 0: "n · wrong"} if (low, high) == (0, 1) else {n: str(n) for n in range(low, high + 1)}
-    title = "Label generated questions" if form in OF_SETS else "Label answers"
+    grades = range(FORMS[form].low, FORMS[form].high + 1)
+    names = {1: "y · correct", 0: "n · wrong"} if form == "verdict" else {grade: str(grade) for grade in grades}
+    title = "Label answers"
     with gr.Blocks(title=title, analytics_enabled=False) as blocks:
         gr.Markdown(f"# {title}")
         with gr.Accordion("Guidelines", open=True) as guidelines:
@@ -227,7 +205,7 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
                 *[gr.update(visible=state.task is not None)] * 2,
                 gr.update(visible=begun and not state.second_pass, value=f"u · undo {state.undone()}"),
                 gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("rows are", "row is")),
-                gr.skip() if state.grades or problem else "",
+                gr.skip() if problem else "",
                 gr.update(visible=not begun),
                 gr.update(open=False) if starts else gr.skip(),
             ]

@@ -48,7 +48,7 @@ class Viewed:
         if label is None:
             self.session.remove(key)
         else:
-            self.session.label(self.tasks[key], label=label)
+            self.session.label(self.tasks[key], label)
 
     def accuracy(self) -> dict[str, Any]:
         """Return the accuracy of every system as the page shows it: "systems" and "findings"."""
