@@ -51,7 +51,7 @@ def estimated(rows, labels=None, **options):
 @pytest.fixture(scope="module")
 def judged():
     rows = made()
-    tasks = tasks_of(rows, "verdict", 80, columns={"judge": "judge"})
+    tasks = tasks_of(rows, 80, columns={"judge": "judge"})
     return rows, label_rows(rows, tasks)
 
 
@@ -248,7 +248,7 @@ def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):
 
 def test_a_larger_number_takes_an_older_file_on(judged, tmp_path):
     rows, _ = judged
-    small, large = (tasks_of(rows, "verdict", number, columns={"judge": "judge"}) for number in (5, 50))
+    small, large = (tasks_of(rows, number, columns={"judge": "judge"}) for number in (5, 50))
     path = tmp_path / "labels.jsonl"
     session = Session(path, small, "ann")
     for task in small:
@@ -262,7 +262,7 @@ def test_a_larger_number_takes_an_older_file_on(judged, tmp_path):
 
 def test_agree_reads_labels_of_several_raters(judged, tmp_path):
     rows, _ = judged
-    tasks = tasks_of(rows, "verdict", 30, columns={"judge": "judge"})
+    tasks = tasks_of(rows, 30, columns={"judge": "judge"})
     path = tmp_path / "labels.jsonl"
     for rater in ("ann", "bob"):
         session = Session(path, tasks, rater)
