@@ -38,7 +38,7 @@ def overview(answers, questions) -> str:
 
     labels_of, scores = answers.labels, answers.results.scores
     right = {system: labels["accepted"] + labels["missed"] for system, labels in labels_of.items()}
-    judged = {system: values["ava_accuracy"] for system, values in scores["ava"].items()}
+    judged = {system: numbers["ava_accuracy"] for system, numbers in scores["ava"].items()}
     rows = [["system", "right: people", "right: AVA", "ROUGE-L", "BERTScore"]]
     for system, number in right.items():
         rows_of = answers.predictions[system]
@@ -103,13 +103,13 @@ def _steps() -> dict[str, object]:
     answer = "There are seven steps involved in a hypothesis test ."
     row = {"question": question, "prediction": answer, "references": "Four steps are involved in a hypothesis test."}
     scores = score([row], ("aev", "kpqa", "ava")).to_pandas()
-    values = {name: float(scores[name][0]) for name in ("aev", "rougeL_kpqa", "ava_score")}
-    return {"question": question, "answer": answer, **values}
+    numbers = {name: float(scores[name][0]) for name in ("aev", "rougeL_kpqa", "ava_score")}
+    return {"question": question, "answer": answer, **numbers}
 
 
-def _filled(template: str, **values: object) -> str:
+def _filled(template: str, **texts: object) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True)
     environment.filters["two"] = "{:.2f}".format
-    return environment.get_template(template).render(values)
+    return environment.get_template(template).render(texts)

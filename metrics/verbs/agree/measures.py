@@ -57,10 +57,10 @@ class Judgments:
         return np.array([numbers.setdefault(question, len(numbers)) for question in self.questions])
 
 
-def _estimate(value: float, limits: Sequence[float], questions: np.ndarray) -> dict[str, float]:
+def _estimate(estimate: float, limits: Sequence[float], questions: np.ndarray) -> dict[str, float]:
     """Return "value", "low" and "high"; NaN limits where (rows,) numbers of questions are of too few."""
     low, high = limits if kish(np.bincount(questions)) >= MIN_QUESTIONS else (math.nan, math.nan)
-    return {"value": float(value), "low": float(low), "high": float(high)}
+    return {"value": float(estimate), "low": float(low), "high": float(high)}
 
 
 def _share(hits: np.ndarray, trials: np.ndarray, questions: np.ndarray) -> dict[str, float]:
@@ -81,10 +81,10 @@ def _correlations(
 ) -> dict[str, dict]:
     """Return {metric: {kind: estimate}} of (rows,) scores."""
     estimates: dict[str, dict] = {name: {} for name in scores}
-    for name, of_metric in scores.items():
+    for name, metric_scores in scores.items():
         for kind in kinds:
-            limits = correlation.correlation_limits(kind, of_metric, human, questions)
-            estimates[name][kind] = _estimate(getattr(correlation, kind)(of_metric, human), limits, questions)
+            limits = correlation.correlation_limits(kind, metric_scores, human, questions)
+            estimates[name][kind] = _estimate(getattr(correlation, kind)(metric_scores, human), limits, questions)
     return estimates
 
 
@@ -174,7 +174,7 @@ def _systems(judgments: Judgments) -> dict | None:
     distinct, numbers = np.unique(judgments.systems, return_inverse=True)
     names, rows = distinct.tolist(), np.bincount(numbers)
     human = np.bincount(numbers, judgments.human) / rows
-    scores = {metric: np.bincount(numbers, of_rows) / rows for metric, of_rows in judgments.scores.items()}
+    scores = {metric: np.bincount(numbers, row_scores) / rows for metric, row_scores in judgments.scores.items()}
     for metric, by_system in judgments.system_scores.items():
         scores[metric] = np.array([by_system[name] for name in names])
     questions = judgments.clusters
@@ -187,9 +187,9 @@ def _systems(judgments: Judgments) -> dict | None:
         if difference["low"] > 0 or difference["high"] < 0:
             clear.append((i, j))
     pairs = {}
-    for metric, of_systems in scores.items():
-        right, all_pairs = correlation.system_pairs(human, of_systems)
-        clearly = sum(bool((human[i] - human[j]) * (of_systems[i] - of_systems[j]) > 0) for i, j in clear)
+    for metric, system_scores in scores.items():
+        right, all_pairs = correlation.system_pairs(human, system_scores)
+        clearly = sum(bool((human[i] - human[j]) * (system_scores[i] - system_scores[j]) > 0) for i, j in clear)
         pairs[metric] = {"right": right, "pairs": all_pairs, "clear_right": clearly, "clear_pairs": len(clear)}
     by_name = {metric: dict(zip(names, numbers.tolist(), strict=True)) for metric, numbers in scores.items()}
     columns = {"human": human, "rows": rows}
@@ -215,7 +215,7 @@ def _groups(judgments: Judgments) -> tuple[dict, list[str]]:
             questions = np.unique(judgments.clusters[rows], return_inverse=True)[1]
             metrics = None
             if len(rows) >= MIN_ROWS:
-                scores = {metric: of_rows[rows] for metric, of_rows in judgments.scores.items()}
+                scores = {metric: row_scores[rows] for metric, row_scores in judgments.scores.items()}
                 metrics = _correlations(scores, judgments.human[rows], ("pearson", "spearman"), questions)
             groups[grouping][name] = {"rows": len(rows), "questions": int(questions.max()) + 1, "metrics": metrics}
     return groups, notes

@@ -231,9 +231,9 @@ class _Rows:
         for item in self.items:
             ids[item.system].add(item.id)
         for by_system in (ids, self.questions()):
-            questions = [{*of_system} - {None} for of_system in by_system.values()]
+            questions = [{*asked} - {None} for asked in by_system.values()]
             if shared := set.intersection(*questions):
-                return len(shared), all(len(of_system) == len(shared) for of_system in questions)
+                return len(shared), all(len(asked) == len(shared) for asked in questions)
         return 0, False
 
     def proposed(self, named: Mapping[str, str], reading: Sequence[str]) -> dict[str, str]:
