@@ -302,9 +302,6 @@ def _actions(rows: _Rows, files: Sequence[str], columns: Sequence[Mapping]) -> I
             options = " ".join(f"--column {role}=NAME" for role in missing)
             yield "columns", f"none is read as {listed(missing)}; name them: {options}"
         return
-    if not systems:
-        yield scoring, "there are no predictions, and without them a context needs two references"
-        return
     metric = ["-m", OF_PASSAGES]
     if kind.has_references:
         metrics, metric = default_metrics(kind), []
