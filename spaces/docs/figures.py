@@ -83,9 +83,11 @@ def judges(axes: Axes, scheme: str) -> None:
     for (name, judge), colour, marker in zip(report["judges"].items(), PALETTE, "osD", strict=False):
         scores = measure_judges.scores(judge["sets"], report["fit"])
         sets = [data for data in measure_judges.VERDICTS if "accuracy" in scores.get(data, ())]
-        axes.plot([scores[data]["accuracy"] for data in sets], sets, marker, color=colour, label=name)
+        axes.plot(
+            [scores[data]["accuracy"] for data in sets], list(map(named, sets)), marker, color=colour, label=name
+        )
     axes.invert_yaxis()
-    axes.set_xlabel("share of verdicts that are people's")
+    axes.set_xlabel("accuracy on verdicts of people")
 
 
 def systems(axes: Axes, scheme: str) -> None:
