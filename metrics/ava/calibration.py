@@ -95,7 +95,8 @@ class Calibration:
 
 
 def _check_number(name: str, number: object, low: float, high: float) -> None:
-    check_setting(name, is_number(number, low, high), f"a number from {low:,g} to {high:,.12g}", number)
+    if type(number) not in (int, float) or not low <= number <= high:  # or of another type that counts as a number
+        check_setting(name, is_number(number, low, high), f"a number from {low:,g} to {high:,.12g}", number)
 
 
 def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:
