@@ -245,7 +245,7 @@ class _Value(NamedTuple):
 
 def _values(text: str) -> list[_Value]:
     dates = [_Value(match[0], match.start()) for match in _DATE.finditer(text)]
-    in_dates = {place for date in dates for place in range(date.start, date.start + len(date.text))}
+    in_dates = {position for date in dates for position in range(date.start, date.start + len(date.text))}
     numbers = [each for each in quantities(text) if each.start not in in_dates]
     texts = (
         text[each.start : each.end].rstrip(_EDGE).removesuffix(" in") for each in numbers

@@ -120,9 +120,9 @@ def diagnose(
     shown = [rows.column(name) for name in rows.columns]
     actions = list(_actions(rows, files, shown))
     can, skip, inputs = [], ["--on-error", "skip"] * bool(rows.bad), [*files, *words]
-    for what, why, verb, *more in (action for action in actions if len(action) > 2):
+    for goal, why, verb, *more in (action for action in actions if len(action) > 2):
         command = ["genqa-metrics", verb, *inputs, *more, *([] if "--on-error" in more else skip)]
-        can.append({"what": what, "why": why, "command": shlex.join(command)})
+        can.append({"what": goal, "why": why, "command": shlex.join(command)})
         if JUDGED in more:  # which has all rows that are good, in columns of usual names
             inputs, skip = [JUDGED], []
     return DoctorReport(
