@@ -75,7 +75,7 @@ def test_a_refused_row_or_input_names_what_to_change(tmp_path):
             1,
             f"judge: no column 'nli'; columns found: {columns}; name",
         ),
-        (["score", path, "--from", "ragas"], 2, "; name another tool with --from, or leave it out"),
+        (["score", path, "--from", "ragas"], 2, "; name another tool, or leave it out"),
     ):
         error = run(*words, status=status)[1]
         assert "a.jsonl, line 1: " in error
