@@ -148,6 +148,7 @@ def test_an_explanation_names_differences_and_marks_their_words():
         ("Open until 9 pm", "It is open until 8 pm.", '"8 pm" is not "9 pm".'),
         ("April 15, 1912", "On 15 April 1915.", '"15 April 1915" is not "April 15, 1912".'),
         ("May 1912", "In 1912", ""),
+        ("In June", "May we know?", 'Missing: "June".'),
         ("Monday to Friday, 8 am", "Monday to Friday", 'Missing: "8 am".'),
         ("14 days", "two weeks", ""),
         ("It is not open on Sundays.", "It is open on Sundays.", 'Missing: "It is not open on Sundays".'),

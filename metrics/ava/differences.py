@@ -244,12 +244,12 @@ class _Value(NamedTuple):
 
 
 def _values(text: str) -> list[_Value]:
-    dates = [_Value(match[0], match.start()) for match in _DATE.finditer(text)]
+    matches = (m for m in _DATE.finditer(text) if m[0] != "May" or text[: m.start()].rstrip()[-1:].isalnum())
+    dates = [_Value(match[0], match.start()) for match in matches]  # without the verb that begins a sentence
     in_dates = {position for date in dates for position in range(date.start, date.start + len(date.text))}
     numbers = [each for each in quantities(text) if each.start not in in_dates]
-    texts = (
-        text[each.start : each.end].rstrip(_EDGE).removesuffix(" in") for each in numbers
-    )  # "eight in the morning"
+    # "eight in the morning" are no inches.
+    texts = (text[each.start : each.end].rstrip(_EDGE).removesuffix(" in") for each in numbers)
     return dates + [_Value(shown, each.start, each) for shown, each in zip(texts, numbers, strict=True)]
 
 
