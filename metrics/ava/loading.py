@@ -8,7 +8,7 @@ from ..core.judge_model import load_judge_of
 
 HUB_CHECKPOINTS = {
     "small": "genqa-metrics/ava-minilm",
-    "base": "genqa-metrics/ava-mpnet",
+    "base": "genqa-metrics/ava-qwen-0.5b",
     "large": "genqa-metrics/ava-qwen",
 }  # where the package is not installed
 # The folder of a checkpoint (the metric's own by default), and its judge.

@@ -322,7 +322,7 @@ class AvaScorer(Scorer):
             "answer lacks, adds or contradicts",
             "left_to_first": "{:,} rows have the first judge's verdict: the time was over; the same command reads on",
         }
-        languages, means = counts, {"reads": "small and base read English only, large German and Arabic too"}
+        languages, means = counts, {"reads": "small reads English only, base and large German and Arabic too"}
         if configuration == PROMPT:
             measured = [f"language:{name}" for name in MEASURED]
             languages = {name: number for name, number in counts.items() if name not in measured}

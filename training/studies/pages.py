@@ -8,8 +8,7 @@ from training.studies.harness import Table, filled
 LIMITS = "spaces/docs/pages/explanation/3-judge-limits.md"
 KEYPHRASES = filled("cards/keyphrases.md.j2", WEIGHTED=evaluate_kpqa.WEIGHTED)
 TABLES = [
-    Table("sizes", "ava/results/judges", measure_judges.table_of_sets, "metrics/ava/checkpoint_large/README.md"),
-    Table("sizes", "ava/results/judges", measure_judges.table_of_sets, LIMITS),
+    Table("sizes", "ava/results/judges", measure_judges.table_of_sets, "metrics/ava/README.md"),
     Table("families", "ava/results/judges", measure_judges.tables_of_counts, LIMITS),
     Table("reasons", "ava/results/reasons", measure_reasons.table, LIMITS),
     Table("cut", "ava/results/cut", cut_judge.table, "metrics/ava/checkpoint_large/README.md"),
