@@ -23,7 +23,7 @@ JUDGES = list(
 )
 SIZES = {size: f"{size} ({ENCODERS[model].megabytes} MB)" for size, model in LARGER.items()}
 MISSING = " or ".join(text for size, text in SIZES.items() if size not in JUDGES)
-JUDGE_NOTE = "small and base read English; large reads German and Arabic too, and takes longer."
+JUDGE_NOTE = "small reads English; base and large read German and Arabic too, and takes longer."
 if MISSING:
     JUDGE_NOTE += f" To get {MISSING}: genqa-metrics download --metric ava --checkpoint SIZE."
 
