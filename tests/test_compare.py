@@ -16,7 +16,7 @@ from genqa_metrics.scale.run import Run
 from genqa_metrics.verbs.compare.analysis import most_different
 
 from tests.factories.cases import tables, with_cases
-from tests.factories.explained import printed
+from tests.factories.explained import on_console
 from tests.factories.files import questions_of, save
 from tests.factories.files import run as command
 
@@ -202,7 +202,7 @@ def test_a_wide_table_fits_a_narrow_terminal():
     header = ["system", *(f"score_{i}" for i in range(8))]
     wide = table.Table("t", header, [["a", *["0.500 [0.400, 0.610]"] * 8], ["b", *["0.300 [0.200, 0.410]"] * 8]])
     for width in (80, 1000):
-        out = printed(table.print_table, wide, width)
+        out = on_console(lambda console: table.print_table(wide, console), width)
         lines = out.splitlines()
         assert max(map(len, lines)) <= min(width, 200)
         assert out.count("0.500") == out.count("[0.400, 0.610]") == 8
@@ -474,7 +474,7 @@ def test_too_few_rows_that_differ_are_not_tested(tmp_path, number):
     (pair,) = report.tests["f1"]["f1"]["pairs"]
     assert (pair["differing"], report.tests["other"]["other"]["pairs"][0]["differing"]) == (number, 40)
     assert pair["p_corrected"] > 0.05 or number == 6
-    verbose = printed(lambda of, console: of.show_all(console), report)
+    verbose = on_console(report.show_all)
     texts = [str(report), verbose, report.to_markdown(), report.to_html(), report.to_latex()]
     for text in [" ".join(text.split()) for text in texts]:
         assert (said in text) == (number < 6)

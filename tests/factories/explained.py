@@ -9,13 +9,21 @@ from genqa_metrics.verbs.explain.report import Explainer
 from rich.console import Console
 
 
+def on_console(show, width=100, **kwargs):
+    """Return what a function prints on a console of some width."""
+    out = io.StringIO()
+    show(Console(file=out, width=width, legacy_windows=False, _environ={}, **kwargs))
+    return out.getvalue()
+
+
 def printed(answer, explainer, width=100, **kwargs):
     """Return what an explainer prints of an answer on a console of some width."""
-    out = io.StringIO()
-    console = Console(file=out, width=width, legacy_windows=False, _environ={}, **kwargs)
-    explainer.show(answer, console)
-    explainer.show_legend([answer], console)
-    return out.getvalue()
+
+    def show(console):
+        explainer.show(answer, console)
+        explainer.show_legend([answer], console)
+
+    return on_console(show, width, **kwargs)
 
 
 def explainer(**attributes):
