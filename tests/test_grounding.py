@@ -358,9 +358,11 @@ def test_without_a_judge_one_error_says_what_to_run():
 
 
 @pytest.mark.usefixtures("real_judge")
-def test_judges_that_read_no_prompts_are_refused(judges):
-    with pytest.raises(ValueError, match="expected one of base, large, a folder or a Hub id, got 'small'"):
-        genqa_metrics.load("grounding", checkpoint="small")
+@pytest.mark.parametrize("checkpoint", ["small", "base"])
+def test_other_judges_of_answers_are_refused(checkpoint, judges):
+    """`base` passes and flags too much: training/grounding/results/base.json."""
+    with pytest.raises(ValueError, match=rf"expected one of large, a folder or a Hub id, got '{checkpoint}'"):
+        genqa_metrics.load("grounding", checkpoint=checkpoint)
     with pytest.raises(
         ValueError, match=r"a judge of configuration a1-r_qt, which cannot read passages; grounding needs one"
     ):

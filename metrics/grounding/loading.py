@@ -8,7 +8,7 @@ from ..core.checkpoints import find_checkpoint
 from ..core.judge_model import PROMPT, LoadedJudge, load_judge_of
 
 DEFAULT = "large"
-HUB_CHECKPOINTS = {"base": "genqa-metrics/ava-qwen-0.5b", "large": "genqa-metrics/ava-qwen"}  # without the package
+HUB_CHECKPOINTS = {"large": "genqa-metrics/ava-qwen"}  # where the package is not installed
 # Digest of a judge's weights -> slope, intercept and threshold of its probabilities of claims, by training.grounding;
 # those of any other judge are in its own settings.
 CLAIM_SCALING = {"455265961e90": (0.511, 1.3854, 0.65)}  # large

@@ -369,7 +369,8 @@ function connectViewer(root) {
       el('p', { className: 'actions keys' }, ...keys, button('undo (u)', undo, { disabled: !done.length }),
         data.serves ? el('a', { href: 'labels.jsonl', download: 'labels.jsonl' }, 'Download the labels')
           : button('Download the labels', download, { disabled: !labels.size }), button('Back to all answers (Escape)', leave)),
-      el('p', { className: 'hint' }, saved), estimates);
+      el('p', { className: 'hint' }, saved), results);
+    results.open ||= !shownTask;
     show();
     if (data.serves && !estimates.childElementCount) estimate();
   }
@@ -386,8 +387,11 @@ function connectViewer(root) {
   function show() {
     root.querySelector('.labelling').hidden = !state.labels;
     root.querySelector('.browsing').hidden = state.labels;
+    const finding = root.closest('main')?.querySelector('.finding');
+    if (finding) finding.hidden = state.labels || state.blind;  // it names systems and verdicts
   }
   const estimates = el('div', { className: 'estimates', ariaLive: 'polite' });
+  const results = el('details', { hidden: !data.serves }, el('summary', {}, 'Results so far, by system'), estimates);
   let asking = false, askAgain = false;
   async function estimate() {  // one at a time; the server reads all rows for it
     if (asking) { askAgain = true; return; }
@@ -423,7 +427,7 @@ function connectViewer(root) {
   let waiting;
   pick('find').oninput = event => { state.find = event.target.value; clearTimeout(waiting); waiting = setTimeout(update, 150); };
   pick('regular').onchange = event => { state.regular = event.target.checked; update(); };
-  pick('blind').onchange = event => { state.blind = event.target.checked; update(); };
+  pick('blind').onchange = event => { state.blind = event.target.checked; show(); update(); };
   pick('actions').append(tasks.length ? button(`Label ${tasks.length} answers`, () => ask(), { className: 'main' }) : '',
     button('Copy these rows', () => copy(filtered('\t'), 'The rows are copied.')), button('CSV of these rows', () => save('answers.csv', filtered(','), 'text/csv')));
   pick('download').append(button('Download the labels', download));

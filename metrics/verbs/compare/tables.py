@@ -266,7 +266,12 @@ def print_short(report: Report, console) -> None:
         if notes:
             report.show_notes(console, MAX_NOTES)
         if faults:
-            say(console, [f"   {sentence}." for sentence in of_faults(faults)], "dim", WIDTH)
+            say(
+                console,
+                [f"   {sentence}." for sentence in of_faults(faults, by.accuracy and by.accuracy["systems"])],
+                "dim",
+                WIDTH,
+            )
         if faults or notes:
             console.print()
         for table in slice_tables(report, metric, most=0)[: 1 if by.only_verdicts else None]:
