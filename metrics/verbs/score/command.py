@@ -16,7 +16,7 @@ _OUTPUT = (
 )
 _ENGINE = "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too."
 _ADDRESS = "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here."
-_WORST = "Number of answers that a person should read first, at most; up to 10 are listed as far as they fit on a screen."
+_WORST = "Most answers to list that a person should read first; up to 10 are listed as far as they fit on a screen."
 _LIMIT = (
     "With --set ava.checkpoint=large: it reads for so long (5m, 90s), the answers first of which small is least sure. "
     "The others have small's verdict; the same command reads on."
