@@ -27,7 +27,7 @@ from ..core.scorer import (
     is_number,
 )
 from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration, read_measured
-from .differences import MOST_CHANGES, repairs
+from .differences import LONG, MOST_CHANGES, repairs
 from .explaining import explanations, marks, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
@@ -253,14 +253,18 @@ class AvaScorer(Scorer):
         return result
 
     def differences(self, columns: Mapping[str, list]) -> list[str]:
-        """Return what wrong answers lack, add or contradict, by a judge of prompts; see `Scorer.differences`."""
+        """Return what wrong answers lack, add or contradict, by a judge of prompts; see `Scorer.differences`.
+
+        Longer answers than `LONG` words, which would be read some thirty times, have "".
+        """
         ways = (self.probabilities, self.loaded), (self._by_second_scaled, self.second)
         loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded]
         rows = columns["questions"], columns["references"], columns["predictions"]
         if not loaded or not rows[0]:
             return []
         (probabilities, *_), result = loaded, [""] * len(rows[0])
-        wrong = [i for i in np.flatnonzero(probabilities(*rows) < self.threshold) if attempts(rows[2][i])]
+        short = [i for i, answer in enumerate(rows[2]) if attempts(answer) and len(answer.split()) <= LONG]
+        wrong = np.array(short, dtype=int)[probabilities(*_taken(rows, short)) < self.threshold] if short else []
         for i, repair in zip(wrong, repairs(*_taken(rows, wrong), probabilities), strict=True):
             result[i] = ", ".join(each.brief for each in repair.differences()) if repair.accepted else ""
         return result
