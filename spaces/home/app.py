@@ -6,6 +6,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 from common import events, html, server, uploads
 from common.demo import Demo, Result, link_to
+from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from genqa_metrics.reports.table import listed
 
 METRICS, JUDGED = ["aev", "kpqa", "ava"], ("ava_score", "ava_label")
@@ -16,7 +17,7 @@ CODE = "import genqa_metrics\n\nreport = genqa_metrics.score({!r}, {!r})\nprint(
 SHOWN = {
     "rougeL": ("ROUGE-L", "kpqa", "a wrong fact in the right words; a right one in other words"),
     "bertscore": ("BERTScore", "kpqa", "another name or number in a similar sentence"),
-    "aev": ("AEv, content", "aev", "a wrong fact; right words in any order or amount"),
+    "aev": ("AEv for content", "aev", "a wrong fact; right words in any order or amount"),
     "rougeL_kpqa": ("ROUGE-L-KPQA", "kpqa", "a right answer in other words; a negation"),
     "bertscore_kpqa": ("BERTScore-KPQA", "kpqa", "a negation; similar names"),
     "ava_score": ("AVA, the judge", "ava", "long answers and lost conditions; it knows no facts"),
@@ -41,7 +42,12 @@ def show(question: str, references: list[str], *answers: str) -> Result:
     table = uploads.scored(events.ignore, rows, METRICS, SETTINGS).to_pandas()
     scores = table[[*SHOWN, "ava_label"]].astype(float).to_dict("records")
     calls = ["right" if score["ava_label"] else "wrong" for score in scores]
-    verdicts = " and ".join(f"**{side} {call}**" for side, call in zip("AB", calls, strict=False))
+    doubts = [
+        f" (unsure: {score['ava_score']:.2f})" * (UNSURE_FROM < score["ava_score"] < UNSURE_TO) for score in scores
+    ]
+    verdicts = " and ".join(
+        f"**{side} {call}**{doubt}" for side, call, doubt in zip("AB", calls, doubts, strict=False)
+    )
     sentences = [f"The judge calls {verdicts}.", preferred(scores) if len(scores) == 2 else ""]
     bars = html.rendered(__file__, "crossing.html.j2", shown=SHOWN, scores=scores, calls=calls, link=link_to)
     return Result({"scores": scores}, sentences, [bars], html.python(CODE.format(rows, METRICS)))
