@@ -106,12 +106,12 @@ def test_commands_are_those_of_the_command_line(readme):
 
 
 def test_settings_files_that_pages_name_are_there(repository):
-    """A settings file that is renamed leaves commands that fail."""
+    """A settings file that is renamed leaves commands that fail; MPNET stands for files of an earlier commit."""
     pages = [path for folder in ("metrics", "training", "spaces") for path in (repository / folder).rglob("*.md")]
     named = [
         (page.relative_to(repository).as_posix(), name)
         for page in [repository / "README.md", *pages]
-        for name in re.findall(r"\b\w+\.args\b", page.read_text(encoding="utf-8"))
+        for name in re.findall(r"(?<!MPNET/)\b\w+\.args\b", page.read_text(encoding="utf-8"))
     ]
     known = {path.name for path in (repository / "training").rglob("*.args")}
     assert len(named) > 10

@@ -318,8 +318,9 @@ def look_at_rows(report) -> None:
 
 def assert_compared_by_link_and_by_file(page):
     """Pasted texts are in the address, packed, and nothing of a file."""
+    before = page.url
     example(page, "A difference that chance explains")
-    page.wait_for_url(re.compile("#.*="))
+    page.wait_for_url(lambda url: url != before)
     page.reload()
     result(page, "cannot be told: the judge accepts A 6, B 5 of 8")
     expect(python(page)).to_contain_text("answers = {'A': ['six legs'")

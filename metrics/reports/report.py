@@ -285,11 +285,11 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
     return highest("accuracy", shown, list(shown) if as_good is None else as_good)
 
 
-def of_faults(faults: Mapping[str, Mapping[str, int]], accuracies: Mapping[str, Mapping] | None = None) -> list[str]:
+def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None = None) -> list[str]:
     """Return [a sentence] with the number of rejected answers of each system by fault; [] where no fault is known.
 
-    Answers that people call right are not among them, see `scoring.faults_of_rows`; where `accuracies` of systems
-    count labels, the sentence says so.
+    Answers that people call right are not among them, see `scoring.faults_of_rows`; where the `accuracy` of
+    systems counts labels, the sentence says so.
 
     >>> of_faults({"a": {"another value": 3, "lacks a part": 1, "unknown": 6}, "b": {"declined": 1, "unknown": 1}})
     ['Why the judge rejects answers (known for 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']
@@ -302,7 +302,7 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracies: Mapping[str, 
     each = [f"{name} ({', '.join(f'{s} {of[name]:,}' for s, of in shown.items() if name in of)})" for name in names]
     more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
     named = sum(sum(of.values()) for of in faults.values())
-    have_labels = any(accuracy["labelled"] for accuracy in (accuracies or {}).values())
+    have_labels = any(system["labelled"] for system in accuracy["systems"].values()) if accuracy else False
     counts = f"known for {named:,} of {rejected_answers:,}{' that no person calls right' * have_labels}"
     return [f"Why the judge rejects answers ({counts}): {'; '.join(each)}{more}"] if each else []
 

@@ -376,13 +376,8 @@ class CompareReport(Report):
         for metric, numbers in self.metrics.items():
             table, by = systems_table(self, metric, ranks=False), self.ranking(metric)
             finding = first_systems(self, by) if metric != next(iter(self.metrics)) else ""
-            sentences = [
-                finding,
-                *(
-                    f"{fault}."
-                    for fault in of_faults(numbers.get("faults", {}), by.accuracy and by.accuracy["systems"])
-                ),
-            ]
+            faults = of_faults(numbers.get("faults", {}), numbers.get("accuracy"))
+            sentences = [finding, *(f"{fault}." for fault in faults)]
             tables.append(replace(table, explanation=" ".join(filter(None, [*sentences, table.explanation]))))
             if len(by.order) > 2 and not by.only_verdicts:
                 tables.append(matrix_table(self, by))

@@ -268,7 +268,7 @@ def print_short(report: Report, console) -> None:
         if faults:
             say(
                 console,
-                [f"   {sentence}." for sentence in of_faults(faults, by.accuracy and by.accuracy["systems"])],
+                [f"   {sentence}." for sentence in of_faults(faults, numbers.get("accuracy"))],
                 "dim",
                 WIDTH,
             )

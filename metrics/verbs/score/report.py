@@ -524,7 +524,7 @@ class ScoreReport(Report):
         caution = [as_sentence(metric.error_rate) for metric in results.metrics.values() if metric.error_rate]
         main = "" if first.flagged else f" ({scorer_class(self._first).main}, 0 to 1)"
         measures = [first.measures + main] * bool(first.measures)
-        faults = of_faults(results.judge.faults, self._judged_systems) if results.judge.faults else []
+        faults = of_faults(results.judge.faults, self.accuracy) if results.judge.faults else []
         notes = [*measures, *accuracy_notes, *self.notes, *faults]
         print_first_screen(
             console,
