@@ -39,6 +39,8 @@ def check(args: Arguments) -> None:
     """Refuse what cannot work, before any work is done."""
     if not args.sources:
         raise ValueError("sources: nothing to train on; name a file of data_dir or a data set of the Hub")
+    if both := [name for name in args.dev_sources if name in args.sources]:
+        raise ValueError(f"dev_sources: expected sources that are not trained on, got {both[0]}; name others")
     for name, low, high in (("dropout", 0, 0.99), ("latent_dropout", 0, 1), ("init", 0, 1)):
         if not low <= getattr(args, name) <= high:
             raise ValueError(f"{name}: expected a number from {low} to {high}, got {getattr(args, name)}")
