@@ -200,15 +200,25 @@ def resampled_spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.n
 def resampled_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return Kendall's tau-b of every resample; see `resampled_pearson`."""
     if len(x) > _MAX_SIGNS:
-        rows = np.arange(len(x))
-        drawn = (np.repeat(rows, sample.astype(int)) for sample in counts)
-        return np.array([kendall(x[picks], y[picks]) for picks in drawn])
+        return np.array([_weighted_kendall(x, y, sample) for sample in counts])
     # All pairs of rows at once: many small calls of scipy take longer.
     signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
     concordant = ((counts @ signs) * counts).sum(axis=1)
     total = counts.sum(axis=1) ** 2
     untied = [total - (_tie_counts(side, counts)[0] ** 2).sum(axis=1) for side in (x, y)]
     return ratio(concordant, np.sqrt(untied[0] * untied[1]))
+
+
+def _weighted_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> float:
+    """Return Kendall's tau-b of rows that stand (rows,) times in a sample; parts of a row are slower to count."""
+    rows = np.flatnonzero(counts)
+    if (counts == np.round(counts)).all():
+        rows = np.repeat(rows, counts[rows].astype(int))
+        return kendall(x[rows], y[rows])
+    x, y, weight = x[rows], y[rows], counts[rows].__getitem__
+    if not (_varies(x) and _varies(y)):
+        return float("nan")
+    return float(stats.weightedtau(x, y, np.arange(len(rows)), weight, additive=False).statistic)
 
 
 def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) -> np.ndarray:
