@@ -84,9 +84,6 @@ def test_rows_that_were_looked_at_are_read_again_where_the_caller_begins_again(t
     looked_at = [row.number for row, _ in zip(source.first_rows(), range(3), strict=False)]
     again = [next(source.first_rows()).number, *(row.number for row in source.rows())]
     assert (looked_at, again) == ([1, 2, 3], [1, *range(1, 31)])
-    assert [row.number for row in source.rows(after=28)] == [29, 30]
-    next(source.first_rows())
-    assert [row.number for row in source.rows(after=29)] == [30]
 
 
 def test_a_broken_file_that_was_looked_at_is_still_an_error(tmp_path):

@@ -5,7 +5,6 @@ Every metric scores rows one at a time, in uneven windows and at once; what is s
 
 import itertools
 import json
-from collections import Counter
 from dataclasses import is_dataclass
 from functools import cache, reduce
 
@@ -13,7 +12,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.registry import SCORERS, make_scorer
-from genqa_metrics.rows.reading import RowReader
+from genqa_metrics.rows.reading import RowReader, Skips
 from genqa_metrics.rows.sources import sources_of
 from genqa_metrics.scale import scoring
 from genqa_metrics.scale.run import finished
@@ -104,7 +103,7 @@ def test_windows_of_any_size_have_the_sums_and_the_report_of_one(case, size):
     assert_near([[value for some in rows for value in some[name]] for name in names], [whole_rows[n] for n in names])
     assert_near(overall.as_json(), whole.as_json())
     scorers, _, kind = items_of(case)
-    reports = [finished(sums, kind, scorers, Counter()) for sums in (overall, whole)]
+    reports = [finished(sums, kind, scorers, Skips()) for sums in (overall, whole)]
     for name in COMPARED:
         assert_near(*(getattr(report, name) for report in reports), name)
 

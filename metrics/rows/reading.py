@@ -663,49 +663,31 @@ def ignore(*arguments: object) -> None:
     """Do nothing; the default of every callback."""
 
 
-# Names of counts: rows that are good, and bad ones that were left out, also by their system; cells of `score` and
-# `label` that are no numbers.
-GOOD, SKIPPED, SKIPPED_OF, NOT_NUMBERS = "good", "skipped", "skipped of ", "not numbers"
-
-
-def skipped_of(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return {system: its bad rows}.
-
-    >>> skipped_of({"good": 3, "skipped": 1, "skipped of bert": 1})
-    {'bert': 1}
-    """
-    return {name.removeprefix(SKIPPED_OF): n for name, n in counts.items() if name.startswith(SKIPPED_OF)}
-
-
 @dataclass
 class Skips:
-    """The policy for bad rows: raise at the first one, or report it, count it and leave it out."""
+    """The policy for bad rows, raise at the first one or report it and leave it out; and counts of rows."""
 
     skip: bool = False
     problem: Message = ignore
-    counts: Counter[str] = field(default_factory=Counter)
     good: Counter[str] = field(default_factory=Counter)  # {name of a source: its good rows}
-    row: int = 0  # number of the last row that was read, of its source
+    skipped: int = 0  # rows that were left out
+    by_system: Counter[str] = field(default_factory=Counter)  # those of them whose system is known
+    not_numbers: int = 0  # cells of `score` and `label` that are no numbers
 
-    @property
-    def skipped(self) -> int:
-        """Number of rows that were left out."""
-        return self.counts[SKIPPED]
-
-    @property
-    def by_system(self) -> dict[str, int]:
-        """{system: rows that were left out}, for systems that have such rows."""
-        return skipped_of(self.counts)
+    def add(self, other: "Skips") -> None:
+        """Add the counts of other rows."""
+        self.good.update(other.good)
+        self.skipped += other.skipped
+        self.by_system.update(other.by_system)
+        self.not_numbers += other.not_numbers
 
 
 def good_rows(
-    sources: Sequence[Source], convert: Callable[[Source, Row], _Converted], skips: Skips, after: int = 0
+    sources: Sequence[Source], convert: Callable[[Source, Row], _Converted], skips: Skips
 ) -> Iterator[tuple[Source, Row, _Converted]]:
-    """Yield (source, row, convert(source, row)) of good rows behind row `after`; `convert` raises RowError."""
+    """Yield (source, row, convert(source, row)) of good rows; `convert` raises RowError."""
     for source in sources:
-        skips.row = after
-        for row in source.rows(after):
-            skips.row = row.number
+        for row in source.rows():
             try:
                 if row.values is None:
                     raise RowError(row.problem)
@@ -713,16 +695,15 @@ def good_rows(
             except RowError as error:
                 where = f"{source.name}, {source.unit} {row.number}: "
                 if not skips.skip:
-                    raise FileError(where, error, bad_row=skips.counts[GOOD] > 0) from error
-                skips.counts.update([SKIPPED, *(SKIPPED_OF + system for system in error.systems)])
+                    raise FileError(where, error, bad_row=skips.good.total() > 0) from error
+                skips.skipped += 1
+                skips.by_system.update(error.systems)
                 skips.problem(f"{where}{error}")
                 continue
-            skips.counts[GOOD] += 1
             skips.good[source.name] += 1
             yield source, row, converted
         for notice in source.notices:
             warn_caller(f"{source.name}: {notice}", InputWarning)
-        after = 0
 
 
 def _first_rows(source: Source) -> Iterator[Row]:
