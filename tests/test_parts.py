@@ -78,18 +78,6 @@ def test_bad_rows_at_the_edges_of_parts_are_counted_once(tmp_path):
         assert score([path], tmp_path / "parts", skip=True) == whole
 
 
-def test_a_set_of_questions_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setitem(WINDOWS, None, 4)
-    rows = [{"context": str(i), "predictions": [f"what {i}"], "references": ["who won"]} for i in range(40)]
-    path, folder = save(tmp_path / "a.jsonl", rows), tmp_path / "parts"
-    run = {"metrics": ["f_meta"], "settings": {"f_meta": {"base": "rouge"}}, "output": f"{folder}/", "part_rows": 5}
-    first = Run([str(path)], ScoreOptions(**run)).score()
-    before = contents(folder)
-    (folder / "part-000002.parquet").unlink()
-    assert Run([str(path)], ScoreOptions(**run, resume=True)).score() == first
-    assert contents(folder) == before
-
-
 @with_cases
 def test_what_does_not_fit_is_refused_and_nothing_is_touched(tmp_path, monkeypatch, change, message):
     monkeypatch.chdir(tmp_path)

@@ -387,6 +387,8 @@ class RowReader:
         if listed is MISSING:
             texts = {label: cells[option] for label, option in self._option_columns.items()}
             name, listed = "options", {label: text for label, text in texts.items() if text not in (None, "")}
+            if not listed:
+                return None
         options = options_of(listed)
         if options is None:
             return None

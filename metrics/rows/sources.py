@@ -4,12 +4,10 @@ import codecs
 import hashlib
 import io
 import json
-import lzma
 import math
 import os
 import stat
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -23,7 +21,6 @@ from . import formats, tables
 from .compression import COMPRESSIONS, decompressed
 from .errors import FileError, RowError
 from .formats.adapters import openai_samples
-from .formats.table import TOOLS
 from .values import Row
 
 FORMATS = dict.fromkeys((".jsonl", ".ndjson", ".json"), "JSON lines")
@@ -36,7 +33,7 @@ MARK = "\ufeff".encode()  # of the byte order, at the start of a text
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 MAX_DOCUMENT = 2**28  # bytes of a JSON document, which is read as a whole
 NOTICE = 40  # letters at the start of a notice that tell it from others
-_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
+_DAMAGED = (OSError, EOFError, UnicodeError)
 
 
 def json_digest(content: object) -> str:
@@ -69,7 +66,7 @@ def printable(path: str) -> str:
 class ReadOptions:
     """Options with which rows are read."""
 
-    form: str | None = None  # a key of `TOOLS`; None: detect it
+    form: str | None = None  # a key of `formats.TOOLS`; None: detect it
     systems: Sequence[str] = ()  # columns with the answers of one system each
     encoding: str | None = None  # None: UTF-8, or UTF-16 where a file begins so
     rows_at: str = ""  # see `values.value_at`; "" to look for them
@@ -77,8 +74,8 @@ class ReadOptions:
     split: str = ""  # what stands between the references of one text
 
     def __post_init__(self):
-        if self.form is not None and self.form not in TOOLS:
-            raise ValueError(f"from: expected one of {', '.join(TOOLS)}, got {self.form!r}")
+        if self.form is not None and self.form not in formats.TOOLS:
+            raise ValueError(f"from: expected one of {', '.join(formats.TOOLS)}, got {self.form!r}")
         try:
             "".encode(self.encoding or "utf-8")
         except LookupError:
@@ -249,7 +246,7 @@ class Source:
                 yield Row(number, None, problem)
 
     def elsewhere(self, cells: Mapping) -> str:
-        """Return advice on the sheet or path where the rows of a file are, if `cells` are no row; else ""."""
+        """Return advice for `cells` that are no row: which sheet or path of the file has rows; "" where none has."""
         if len(self._sheets) > 1:
             named = ", ".join(self._sheets)
             return f"the workbook has the sheets {named}: name another one with sheet='NAME' of read_rows"
@@ -260,7 +257,7 @@ class Source:
         return f"rows stand at {path}: add rows_at={path!r} of read_rows" if is_document else ""
 
     def alone(self, cells: Mapping) -> str:
-        """Return which second file to name, for a row without a prediction or without right answers; else ""."""
+        """Return advice for a row of a file of predictions alone, or of questions and right answers alone; else ""."""
         answers, asked = formats.predictions_of([cells]) is not None, formats.questions_of([cells]) is not None
         if self.path is None or not (answers or asked):
             return ""
@@ -284,7 +281,7 @@ class Source:
         if self.format in PACKED:
             return (tables.arrow_rows if self.format == "Arrow" else tables.inspect_rows)(raw, name)
         # By the first bytes, not by the name, so that wrong endings and compressed standard input work.
-        stream = decompressed(raw) if raw.peek(8).startswith((*COMPRESSIONS.values(),)) else raw
+        stream = decompressed(raw)
         if self.format == "JSON lines":
             if self.options.form in (None, "openai-evals") and stream.peek(9).startswith(b'{"spec": '):
                 return self._rows_of_event_log(stream)
@@ -370,7 +367,7 @@ def sources_of(rows: Any, name: str = "rows") -> list[Source]:
     if isinstance(rows, Sequence) and rows and all(isinstance(source, Source) for source in rows):
         return list(rows)
     if hasattr(rows, "iterrows"):  # pandas
-        tables.check_columns(list(rows.columns), name)
+        tables.check_header(list(rows.columns), name)
         rows = rows.astype(object).where(rows.notna(), None).to_dict("records")
     if isinstance(rows, Mapping | str | bytes) or not isinstance(rows, Iterable):
         fix = "; choose one of its splits" if hasattr(rows, "num_rows") else ""
@@ -532,8 +529,7 @@ def proposed_encoding(source: Source) -> str:
     if source.path in (None, "-") or source.remote or source.format in PACKED or source.options.encoding:
         return ""
     with source._opened() as raw:
-        stream = decompressed(raw) if raw.peek(8).startswith((*COMPRESSIONS.values(),)) else raw
-        start = stream.read(2**20)
+        start = decompressed(raw).read(2**20)
     if start.startswith(UTF_16):
         return ""
     for encoding in ("utf-8", "cp1252"):
@@ -545,7 +541,8 @@ def proposed_encoding(source: Source) -> str:
     return "latin-1"
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict:
+def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict:
+    """Return an object of JSON from its keys and values; a key that stands twice is a ValueError."""
     content = dict(pairs)
     if len(content) < len(pairs):
         double, _ = Counter(name for name, _ in pairs).most_common(1)[0]
@@ -571,7 +568,7 @@ def _document(
     if start[:1] not in (b"[", b"{"):
         return chain(head, lines), None
     try:
-        document = json.loads(start, object_pairs_hook=_once)
+        document = json.loads(start, object_pairs_hook=_without_repeated_keys)
         for rest in lines:
             head.append(rest)
             if rest.strip():
@@ -586,7 +583,7 @@ def _document(
             if len(rest) > MAX_DOCUMENT:
                 break
         try:
-            document = json.loads(start + b"\n" + rest, object_pairs_hook=_once)
+            document = json.loads(start + b"\n" + rest, object_pairs_hook=_without_repeated_keys)
         except (ValueError, RecursionError):
             return chain(head, io.BytesIO(rest), lines), None
     rows = whole(document)
@@ -612,7 +609,7 @@ def _json_rows(
         if not line.strip():
             continue
         try:
-            yield Row(number, *_checked(json.loads(line.decode("utf-8"), object_pairs_hook=_once)))
+            yield Row(number, *_checked(json.loads(line.decode("utf-8"), object_pairs_hook=_without_repeated_keys)))
         except UnicodeDecodeError as error:
             problem = f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line"
             yield Row(number, None, f"{problem}; {tables.ENCODE}")

@@ -22,7 +22,7 @@ ENCODE = "name its encoding, for example encoding='cp1252' of read_rows (Windows
 NAMED = {",": "commas", ";": "semicolons", "\t": "a tab"}
 
 
-def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
+def check_header(names: Sequence[object], path: str, where: str = "") -> None:
     """Refuse a table with more than `MAX_COLUMNS` columns, or with two of one name; `where` is its header."""
     if len(names) > MAX_COLUMNS:
         raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
@@ -67,7 +67,7 @@ def csv_rows(lines: Iterator[str], path: str, delimiter: str) -> Iterator[Row]:
         if header is None:
             written = any(columns <= set(cells) for columns in WRITTEN)
             header = _column_names(list(map(without_mark, cells)) if written else cells)
-            check_columns(header, path, f", line {number}")
+            check_header(header, path, f", line {number}")
         else:
             if not problem and len(cells) != len(header):
                 problem = (
@@ -103,7 +103,7 @@ def parquet_rows(raw: BinaryIO, path: str, progress: list) -> Iterator[Row]:
 
     try:
         file = pyarrow.parquet.ParquetFile(raw, pre_buffer=False)
-        check_columns(file.schema_arrow.names, path)
+        check_header(file.schema_arrow.names, path)
         for row in _rows_of(file.iter_batches(batch_size=500)):
             progress[0] = row.number / file.metadata.num_rows
             yield row
@@ -151,7 +151,7 @@ def excel_rows(raw: BinaryIO, path: str, sheet: str, sheets: list[str]) -> Itera
         header = list(map(str, map(_cell, next(rows, ()))))
         while header and not header[-1]:
             header.pop()
-        check_columns(header, path)
+        check_header(header, path)
         for number, cells in enumerate(rows, 2):
             if any(cell not in (None, "") for cell in cells):
                 missing = [None] * (len(header) - len(cells))

@@ -321,8 +321,8 @@ def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: 
         if labelled and share < 1:
             odds.update({row: odds[row] * share for row in labelled})
             notes.append(
-                f"{system}: labelling stopped early, at {share:.0%} of the planned labels; probabilities are "
-                "scaled down, which makes intervals of these rows wider"
+                f"{system}: labelling stopped early, at {share:.0%} of the planned labels; the probabilities "
+                "with which they were drawn are scaled down"
             )
 
 

@@ -7,12 +7,12 @@ import numpy as np
 from genqa_metrics.core.checkpoints import file_digest
 from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.scoring import statistics
-from genqa_metrics.statistics.resampling import bootstrap, interval
 
 from training.common import option
 from training.question_generation.ask import BUNDLED, find, load
 from training.question_generation.contexts import read_contexts
 from training.question_generation.decoding import generate
+from training.resampling import bootstrap, interval
 from training.studies.harness import Output, Study, digests, filled
 from training.studies.question_generation.measures import DIVERSITY, PARTS, diversity
 
