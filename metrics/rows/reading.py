@@ -36,8 +36,10 @@ from .values import (
     STOPPED_BY,
     PlainCell,
     Row,
+    alias_columns,
     answers_of,
     as_number,
+    guessed_roles,
     likely_path,
     literal,
     option_columns,
@@ -144,13 +146,12 @@ class RowReader:
             roles = [OWN_NAMES[role][0] for role, column in self.columns.items() if column and OWN_NAMES.get(role)]
             names = dict.fromkeys([*roles, *(name for name in cells if name not in taken)])
             self._names, self._roles = set(cells), recognized(tuple(names))
-            for role, column in self._roles.items():
-                is_guess = plain_name(column) not in OWN_NAMES[role] and role != "id"
-                if is_guess and role not in self.columns and not self.source.form:
+            for role, column in guessed_roles(self._roles).items():
+                if role not in self.columns and not self.source.form:
                     meaning = "further references" if role == "aliases" else f"the {role}"
                     self.source.note(f"column {column!r} was read as {meaning}; another one: {name_column(role)}")
             others = {*self._roles.values(), *self.columns.values()}
-            self._alias_columns = [n for n in cells if plain_name(n) in COLUMNS["aliases"] and n not in others]
+            self._alias_columns = [name for name in alias_columns(cells) if name not in others]
             self._option_columns = option_columns(cells)
         return self._roles
 
@@ -244,8 +245,8 @@ class RowReader:
         text = "context" if asked else "question"
         column, answer = self._prediction(cells)
         # Lists in cells of CSV can be sets of predictions; the columns say so, not a cell.
-        may_be_set = self.has(cells, "context") or plain_name(column) == "predictions"
-        if self.in_csv and may_be_set and not is_given(self.cell(cells, "question")[1]):
+        may_be_set = self.in_csv and (self.has(cells, "context") or plain_name(column) == "predictions")
+        if may_be_set and not is_given(self.cell(cells, "question")[1]):
             answer = list_in_cell(answer)
         by_system = answer if isinstance(answer, dict) else {"": answer}
         sets = asked or any(isinstance(texts, list) for texts in by_system.values())
@@ -482,7 +483,8 @@ class RowReader:
         """Return the references in a cell: items of a list, parts between separators; None of an unknown object."""
         cell = list_in_cell(cell) if self.in_csv else cell
         if not isinstance(cell, str):
-            return answers_of(cell)
+            is_plain = isinstance(cell, list) and all(isinstance(text, str) for text in cell)
+            return cell if is_plain else answers_of(cell)
         if printed := None if isinstance(cell, PlainCell) else printed_list(cell):
             such = f"texts that are printed lists, such as {cell:.60}, were read as several references"
             self.source.note(f"{column}: {such}")
@@ -500,7 +502,7 @@ class RowReader:
 
     def _note_typed(self, column: str, cell: object) -> str | None:
         """Return a number, date or truth as text, with a note; None of any other cell."""
-        text = scalar_text(cell)
+        text = None if isinstance(cell, str | list) else scalar_text(cell)
         if text is not None:
             self.source.note(f"{column}: numbers, dates, true and false were read as texts, such as {text:.20}")
         return text

@@ -36,11 +36,6 @@ NOTICE = 40  # letters at the start of a notice that tell it from others
 _DAMAGED = (OSError, EOFError, UnicodeError)
 
 
-def json_digest(content: object) -> str:
-    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
 def digest(path: str | os.PathLike) -> str:
     """Return the SHA-256 of a regular file in hexadecimal."""
     check_regular(path)

@@ -510,7 +510,7 @@ class LabelPlan:
 
     def half_width(self) -> float:
         """Return half the width of the interval if every row had a label."""
-        low, high = wilson(self.middle, min(self.largest, MOST_LABELS), self.z)
+        low, high = wilson(self.middle, self.largest, self.z)
         return float(high - low) / 2
 
     def labels_needed(self, half_width: float) -> int | None:

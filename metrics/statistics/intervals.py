@@ -7,7 +7,7 @@ is hardly known where few questions have an error. scipy's and statsmodels' Wils
 independent rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -77,8 +77,7 @@ def wilson(share, number, z: float):
 
     share, number = np.asarray(share, dtype=float), np.asarray(number, dtype=float)
     center = (share + z**2 / (2 * number)) / (1 + z**2 / number)
-    with np.errstate(over="ignore"):  # labels of all rows are as infinitely many
-        half = z / (1 + z**2 / number) * np.sqrt(share * (1 - share) / number + z**2 / (4 * number**2))
+    half = z / (1 + z**2 / number) * np.sqrt(share * (1 - share) / number + z**2 / (4 * number**2))
     tail, limits = 2 * NormalDist().cdf(-z), []
     for limit, right in ((center - half, share), (1 - center - half, 1 - share)):
         limit, count = np.clip(limit, 0, 1), np.round(right * number, 9)  # 3 of 100, not 3.0000000000000027
@@ -121,6 +120,11 @@ class Counts:
                 raise ValueError(f"{kind}: expected answers, got {total}; judge some by hand")
             if not 0 <= hits <= total:
                 raise ValueError(f"{judged_right}: expected 0 to {total}, the number of {kind} answers, got {hits}")
+
+
+def read_counts(groups: Iterable[Mapping[str, float]]) -> list[Counts]:
+    """Return the counts in mappings, which may have other keys too."""
+    return [Counts(*(float(group[name]) for name in COUNTS)) for group in groups]
 
 
 def pooled(groups: Sequence[Counts]) -> tuple[float, float, float, float]:

@@ -19,7 +19,7 @@ from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.scorer import profile
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
-from genqa_metrics.statistics.intervals import COUNTS, Counts, pooled, rogan_gladen
+from genqa_metrics.statistics.intervals import COUNTS, pooled, read_counts, rogan_gladen
 from genqa_metrics.verbs.calibrate.calibration import error_counts
 from genqa_metrics.verbs.judge_errors import measured_file
 from genqa_metrics.verbs.labelling import pareto_sample, probabilities
@@ -99,7 +99,7 @@ def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
     intervals = []
     for number, system in enumerate(systems):
-        others = [Counts(*(result[name] for name in COUNTS)) for i, result in enumerate(systems) if i != number]
+        others = read_counts(result for i, result in enumerate(systems) if i != number)
         rows = system["correct"] + system["incorrect"]
         accepted, truth = system["accepted"] + system["incorrect"] - system["rejected"], system["correct"] / rows
         errors = pooled(others) if others else (1, 1, 1, 1)  # of one system the judge's rate
