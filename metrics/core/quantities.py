@@ -97,7 +97,7 @@ _IN_TEXT = re.compile(
     rf"(?:[ -]?(?P<unit>%|per cent\b|°\s?[cf]\b|degrees? (?:celsius|centigrade|fahrenheit)\b|km/h|kilomet(?:er|re)s "
     rf"per hour\b|miles per hour\b|[a-z]+\b))?)"
 )
-_SINGLE = frozenset("shdlgvwjin")  # letters and words that are units only where the whole text is a quantity
+_AMBIGUOUS = frozenset([*"shdlgvwj", "in"])  # units that are also words or names: not read behind a number
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def quantities(text: str) -> list[NumberInText]:
         number = -number if match["sign"] else number
         unit, letter = (match["unit"] or "").lower(), (match["letter"] or "").lower()
         unit = re.sub(r"^degrees? |\s(?=[cf]$)", "", unit)
-        kind, size = UNITS.get(unit, (None, 1)) if unit not in _SINGLE else (None, 1)
+        kind, size = UNITS.get(unit, (None, 1)) if unit not in _AMBIGUOUS else (None, 1)
         if unit and kind is None:  # not a unit
             end = len(text[: match.start("unit")].rstrip(" -"))
         if match["scale"]:

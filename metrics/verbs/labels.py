@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from ..rows.errors import FileError, name_column
-from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good_rows, same_text
+from ..rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
 from ..rows.sources import Source
 from ..rows.values import Row
 from ..scale.scoring import label_note
@@ -200,11 +200,10 @@ def _labels_of_files(
 
     matched = [labels for _, _, labels in good_rows(sources, convert, label_skips)]
     notes += [f"{source.name}: {notice}" for source in sources for notice in source.notices if "labels" in notice]
-    skips.counts[SKIPPED] += label_skips.skipped
-    skips.good.update(label_skips.good)
+    skips.add(label_skips)
     if not any(matched):
         raise FileError(
-            f"{', '.join(source.name for source in sources)}: none of the {label_skips.counts[GOOD]:,} labels belongs "
+            f"{', '.join(source.name for source in sources)}: none of the {label_skips.good.total():,} labels belongs "
             "to one of the rows; id, or question and prediction, and system must be those of the rows"
         )
     if lost := sum(not labels for labels in matched):
@@ -322,8 +321,8 @@ def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: 
         if labelled and share < 1:
             odds.update({row: odds[row] * share for row in labelled})
             notes.append(
-                f"{system}: labelling stopped early, at {share:.0%} of the planned labels; probabilities are "
-                "scaled down, which makes intervals of these rows wider"
+                f"{system}: labelling stopped early, at {share:.0%} of the planned labels; the probabilities "
+                "with which they were drawn are scaled down"
             )
 
 
