@@ -7,9 +7,8 @@ as one about negation, are left out; long answers and unsupported extras have no
 from collections.abc import Sequence
 
 from ..core.answers import attempts
-from ..core.quantities import NumberInText, equal, quantities
 from ..core.reading import COMMON
-from ..core.words import keys
+from ..core.words import NumberInText, equal, keys, quantities
 from .judging import Rules
 
 ROUNDED = 0.05  # relative difference that another unit explains

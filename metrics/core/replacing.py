@@ -3,8 +3,8 @@
 import re
 from itertools import dropwhile
 
-from .quantities import NUMBER_WORD, equal, quantities
 from .reading import COMMON
+from .words import NUMBER_WORD, equal, quantities
 
 MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
 _ITEM = re.compile(r"(?m)^[ \t]*\d{1,2}[.)][ \t]+(?=\S)")  # the number of an item of a list

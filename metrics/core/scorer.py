@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from copy import copy
 from difflib import get_close_matches
 from importlib.util import find_spec
+from itertools import chain
 from math import fsum, inf, isfinite
 from numbers import Integral, Real
 from pathlib import Path
@@ -457,6 +458,27 @@ class Scorer:
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return the statistics of every row; with `explain` the details have a column "explanation"."""
         raise NotImplementedError
+
+    def scored(
+        self, columns: Mapping[str, list], explain: bool = False, done: Callable[[int], object] = lambda rows: None
+    ) -> RowStatistics:
+        """Return the `statistics` of one row or more, read in `chunks`; `done` gets the number of rows of each."""
+        order, chunks, counts = [], [], Counter()
+        for numbers in self.chunks(columns):
+            rows = {name: [column[i] for i in numbers] for name, column in columns.items()}
+            chunks.append(self.statistics(rows, explain))
+            order += numbers
+            counts.update(chunks[-1].counts)
+            done(len(numbers))
+        inverse = np.argsort(order)
+
+        def in_order(lists: Iterable[Sequence]) -> list:
+            entries = list(chain.from_iterable(lists))
+            return [entries[i] for i in inverse]
+
+        details = {name: in_order(chunk.details[name] for chunk in chunks) for name in chunks[0].details}
+        statistics = np.concatenate([chunk.values for chunk in chunks])[inverse]
+        return RowStatistics(statistics, counts, details, in_order(chunk.counts_of_row for chunk in chunks))
 
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Return one sentence that says why a row has its scores; `details` are its own, with its explanation."""

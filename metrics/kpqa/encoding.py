@@ -10,7 +10,7 @@ import numpy as np
 from ..core.checkpoints import token_limit
 from ..core.encoders import OnnxEncoder
 from ..core.inference import budget_on, run_padded, tensors
-from ..core.quantities import NUMBER_WORDS
+from ..core.words import NUMBER_WORDS
 from .scoring import UNKNOWN, Tokens
 
 MIN_ANSWER = 64  # word pieces reserved for an answer, however long the question

@@ -213,7 +213,7 @@ class KpqaScorer(Scorer):
                 weighted = f"{name}_kpqa"
                 text = f"{scores[weighted][i]:.3f}, without weights {scores[name][i]:.3f}"
                 if f"{weighted}_recall" in scores:
-                    shares = (f"{part} {scores[f'{weighted}_{part}'][i]:.3f}" for part in ("precision", "recall"))
+                    shares = (f"{side} {scores[f'{weighted}_{side}'][i]:.3f}" for side in ("precision", "recall"))
                     text += f" ({', '.join(shares)} with weights)"
                 if len(row.references) > 1:
                     text += f"; reference {result.details[f'{weighted}_reference'][i] + 1}"
