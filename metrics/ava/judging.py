@@ -310,8 +310,8 @@ def same_number(reference: str, answer: str, question: str = "") -> bool | None:
 # --- judging ----------------------------------------------------------------------------------------------------
 
 CERTAIN = 8.0  # logit of an answer that a rule decides; see `Judge.pairs`
-READING_VERSION = 3  # version of the rules by which texts are read before the model; in signatures
-LONG_REFERENCE = 20  # words from which a reference of several must share a word with the answer
+READING_VERSION = 3  # of the rules that prepare texts for the model; a part of signatures
+LONG_REFERENCE = 20  # a longer one of several references is read only if it shares a word with the answer
 SEPARATOR = "; "  # between references that are read together
 
 
@@ -338,8 +338,8 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
 def read_references(row: Row, joined: bool, best: bool) -> list[tuple[tuple[str, ...], bool | None]]:
     """Return [(references that are read together, verdict)] of a row: True or False by a rule, None for the model.
 
-    `joined` puts all references into one entry, without those that a rule rejects. With `best`, a reference that
-    matches by a rule is the only entry.
+    With `joined` all references that no rule rejects are one entry. With `best` the first reference that a rule
+    accepts is the only entry.
     """
     verdicts = {}
     for text, verdict in zip(row.references, row.verdicts, strict=True):

@@ -328,7 +328,7 @@ def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:
     return [[column[i] for i in numbers] for column in rows]
 
 
-LIMITED_BATCH = 8  # rows after which the time is looked at
+LIMITED_BATCH = 8  # rows that are read between two looks at the clock
 LONGEST = 10  # lengths from 2^9 words on are one class
 LENGTHS = ("answer_words", "reference_words")
 

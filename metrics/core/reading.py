@@ -123,7 +123,7 @@ def probability_and_threshold(probability: float, threshold: float) -> tuple[str
 
 
 def the_first(texts: Sequence[str], most: int) -> str:
-    """Return the first texts as one phrase with the number of the others; an only other one is shown.
+    """Return the first texts as one phrase with the number of the others; a single other text is shown itself.
 
     >>> the_first("abc", 2), the_first("abcd", 2)
     ('a, b, c', 'a, b and 2 more')

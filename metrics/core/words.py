@@ -245,10 +245,9 @@ def misspelt(word: str, other: str) -> bool:
 def word_marks(question: str, reference: str, candidate: str, longest: int | None = None) -> dict[str, int]:
     """Return the marks of the words that are not 0, by the keys of `_keyed`.
 
-    1 is a word of both reference and candidate, 2 if it comes in the same order in both; 3 more is a word of the
-    question. Words of one stem are the same, and numbers that `equal` calls equal, and long words may be
-    `misspelt`. At most `longest` words are compared, since the time grows with their square; a model's `max_length`
-    loses none, as every word has a piece.
+    1 is a word of both reference and candidate, 2 if it comes in the same order in both; a word of the question has 3
+    more. Words with one stem match, numbers match if they are `equal`, and long words may be `misspelt`. Only the
+    first `longest` words are compared, because the time grows with the square of their number.
 
     >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him")
     {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1, 'who': 3, 'won': 3}
