@@ -223,10 +223,6 @@ class AvaScorer(Scorer):
         """Return how many rows there are, and are in other languages; see `Scorer.counts`."""
         return language_counts(columns)
 
-    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the statistics of rows from their scores; see `Scorer.recalled`."""
-        return np.stack([scores[name] for name in self.row_names], axis=1)
-
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the counts of `profile`, and "calibrated", the number of rows that the judge was calibrated on."""
         probabilities = np.asarray(statistics)[:, self.row_names.index("ava_score")]

@@ -299,22 +299,12 @@ def passages(answer: str, most: int = PASSAGE) -> list[str]:
     ['One two. Three four.', 'Three four. Five six.']
     """
     sentences = [text for text in _END.split(answer) if text.strip()]
-    runs = overlapping_runs([len(text.split()) for text in sentences], most)
-    return [" ".join(sentences[start:end]) for start, end in runs]
-
-
-def overlapping_runs(lengths: Sequence[int], most: int) -> list[tuple[int, int]]:
-    """Return (first, last + 1) of runs of sentences that overlap by half, of at most `most` words or one sentence.
-
-    >>> overlapping_runs([2, 2, 2], most=4)
-    [(0, 2), (1, 3)]
-    """
-    result, start = [], 0
+    lengths, result, start = [len(text.split()) for text in sentences], [], 0
     while start < len(lengths):
         end, words = start + 1, lengths[start]
         while end < len(lengths) and words + lengths[end] <= most:
             words, end = words + lengths[end], end + 1
-        result.append((start, end))
+        result.append(" ".join(sentences[start:end]))
         if end == len(lengths):
             break
         half, start = 0, start + 1

@@ -515,7 +515,7 @@ class Scorer:
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the statistics of rows from recorded {name: (rows,) scores}, without a model; where `recalls`."""
-        raise NotImplementedError
+        return np.stack([scores[name] for name in self.row_names], axis=1)
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return how many rows are short, long or unsure: like those on which the judge's errors were measured?"""
