@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.quantities import NumberInText, quantities
 from ..core.reading import COMMON
 from ..core.replacing import FIRST_WORDS, instead
-from ..core.words import WORD, keys
+from ..core.words import WORD, NumberInText, keys, quantities
 from .faults import surely_differ
 
 SURE = 0.8  # probability from which a changed answer counts as accepted, see training/ava/results/reasons.json

@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ..core.answers import attempts
-from ..core.quantities import quantities
 from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Mark
-from ..core.words import WORD, keys
+from ..core.words import WORD, keys, quantities
 from .differences import in_words, repairs, stated_differences
 from .faults import ORDERED
 from .judging import Rules

@@ -12,8 +12,8 @@ import numpy as np
 from ..core.answers import attempts
 from ..core.checkpoints import CAUSAL_MODEL, ENCODERS
 from ..core.inference import check_fork
-from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge
-from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
+from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge, read_measured
+from ..core.reading import language_counts, language_warnings
 from ..core.scorer import (
     AT_LEAST_1,
     PROBABILITY,
@@ -26,7 +26,7 @@ from ..core.scorer import (
     check_setting,
     is_number,
 )
-from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration, read_measured
+from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration
 from .differences import LONG, MOST_CHANGES, repairs
 from .explaining import explanations, marks, reason_by_rule
 from .faults import FAULTS, fault
@@ -63,7 +63,6 @@ class AvaScorer(Scorer):
     checks: ClassVar = {
         "batch_tokens": AT_LEAST_1,
         "threshold": PROBABILITY,
-        "early_stop": PROBABILITY,
         "reference_aggregation": (lambda how: how in (None, *AGGREGATIONS), f"one of {', '.join(AGGREGATIONS)}"),
         "rules": SWITCH,
         "quantity_guard": SWITCH,
@@ -119,7 +118,6 @@ class AvaScorer(Scorer):
         self,
         threshold: float | None = None,
         reference_aggregation: str | None = None,
-        early_stop: float | None = None,
         rules: bool = True,
         quantity_guard: bool = True,
         calibration: str | os.PathLike | bool | None = None,
@@ -139,15 +137,7 @@ class AvaScorer(Scorer):
         self.thresholds = {"ava_score": self.threshold}
         default = self.loaded.reference_aggregation if calibrated is None else calibrated.judge.get("references")
         self.aggregation = reference_aggregation or default
-        self.early_stop = early_stop
-        if early_stop is not None and self.aggregation != "max":
-            here = f"here it is {self.aggregation!r}; leave it out"
-            raise ValueError(f"early_stop: only for reference_aggregation='max', {here}")
-        if early_stop is not None and early_stop < self.threshold:
-            below = f"{early_stop:g} is below the threshold, {self.threshold:g}"
-            raise ValueError(f"early_stop: {below}, and would change verdicts; give the threshold or more")
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:.12g}", "references": self.aggregation}
-        self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
         if self.second is not None:
             band = f"{UNSURE_FROM:g}-{UNSURE_TO:g}"
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
@@ -212,13 +202,9 @@ class AvaScorer(Scorer):
         short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
         if explain and linear and any(short or ()):
             raise ValueError("explain: not available with short_answers; leave one of the two out")
-        if explain and self.early_stop is not None:
-            raise ValueError("explain: not available with early_stop; leave one of the two out")
         rows = columns["questions"], columns["references"], columns["predictions"]
         judge = self._judge(self.loaded)
-        stop = self.early_stop
-        stop = stop if stop is None or self.calibration is None else self.calibration.unscaled(stop)
-        scores = judge.probabilities(*rows, self.aggregation, short, stop)
+        scores = judge.probabilities(*rows, self.aggregation, short)
         unsure = self._read_again(rows, scores)
         scores = self._scaled(scores)
         correct = scores >= self.threshold
@@ -236,10 +222,6 @@ class AvaScorer(Scorer):
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return how many rows there are, and are in other languages; see `Scorer.counts`."""
         return language_counts(columns)
-
-    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the statistics of rows from their scores; see `Scorer.recalled`."""
-        return np.stack([scores[name] for name in self.row_names], axis=1)
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the counts of `profile`, and "calibrated", the number of rows that the judge was calibrated on."""
@@ -326,13 +308,11 @@ class AvaScorer(Scorer):
             "answer lacks, adds or contradicts",
             "left_to_first": "{:,} rows have the first judge's verdict: the time was over; the same command reads on",
         }
-        languages, means = counts, {"reads": "small reads English only, base and large German and Arabic too"}
+        reads, measured = "small reads English only, base and large German and Arabic too", ()
         if configuration == PROMPT:
-            measured = [f"language:{name}" for name in MEASURED]
-            languages = {name: number for name, number in counts.items() if name not in measured}
-            means = {"reads": OTHER_LANGUAGES}
+            reads, measured = "the model was measured in English, German and Arabic only", ("de", "ar")
         texts = [sentence.format(counts[name]) for name, sentence in sentences.items() if counts.get(name)]
-        return [*language_warnings(languages, **means), *texts]
+        return [*language_warnings(counts, reads, measured), *texts]
 
 
 def _shown(checkpoint: str | os.PathLike) -> str:
@@ -344,7 +324,7 @@ def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:
     return [[column[i] for i in numbers] for column in rows]
 
 
-LIMITED_BATCH = 8  # rows after which the time is looked at
+LIMITED_BATCH = 8  # rows that are read between two looks at the clock
 LONGEST = 10  # lengths from 2^9 words on are one class
 LENGTHS = ("answer_words", "reference_words")
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ava.calibration import MEASURED_FILE, MUST_BE_EQUAL
+from ..core.judge_model import MEASURED_FILE, MUST_BE_EQUAL
 from ..core.scorer import Scorer
 from ..registry import JUDGE
 from ..reports.report import UNTOLD, briefly, short_names

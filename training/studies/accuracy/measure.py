@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.calibration import MUST_BE_EQUAL
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.scorer import profile
+from genqa_metrics.core.judge_model import MUST_BE_EQUAL
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.intervals import COUNTS, pooled, read_counts, rogan_gladen
