@@ -115,7 +115,7 @@ def test_given_question_types_and_further_columns(rows):
     assert "many: 51 groups are too many to report; at most 50 are" in found["notes"]
     assert set(groups["question_type"]) == {"easy", "hard"}
     assert "module" not in groups  # one group says nothing
-    assert groups["few"]["a"] == {"rows": 9, "questions": 5, "metrics": None}
+    assert groups["few"]["a"] == {"rows": 9, "questions": 5, "metrics": None, "agreement": {}}
     assert groups["few"]["b"]["metrics"]["good"]["pearson"]["value"] is not None
 
 
@@ -240,7 +240,7 @@ def test_a_judge_is_measured_at_its_own_threshold(judged):
     assert verdicts["kappa"] == pytest.approx((35 / 36 - 0.5) / 0.5, abs=1e-5)  # half of the answers are accepted
     (worst,) = found.worst["ava_score"]
     assert (worst["question"], worst["prediction"], worst["human"]) == ("What is the capital in text 3?", "Bern", 0)
-    assert "What is the capital in text 3? Bern [Bern] |" in found.to_markdown()
+    assert "What is the capital in text 3? | Bern | Bern |" in found.to_markdown()
 
 
 def test_the_rows_that_are_listed_can_be_fewer(judged):
@@ -262,4 +262,4 @@ def test_without_agreement_no_metric_agrees_best_and_questions_are_judged_by_def
         row["references"] = ["Bob"]
     report = genqa_metrics.agree(rows, resamples=100)
     assert list(report.metrics) == ["ava_score"]
-    assert report.findings[1].startswith("No metric is shown to agree with the humans: Pearson r of ava_score")
+    assert report.findings[1].startswith("No metric is shown to agree with people: Pearson r of ava_score")

@@ -198,7 +198,7 @@ def _systems(judgments: Judgments) -> dict | None:
 
 
 def _groups(judgments: Judgments) -> tuple[dict, list[str]]:
-    """Return the correlations within groups, and notes about them."""
+    """Return the correlations within groups and how often a judge's verdicts are the humans', and notes about them."""
     groups: dict[str, dict] = {}
     notes = []
     for grouping, labels in judgments.groups.items():
@@ -217,7 +217,16 @@ def _groups(judgments: Judgments) -> tuple[dict, list[str]]:
             if len(rows) >= MIN_ROWS:
                 scores = {metric: row_scores[rows] for metric, row_scores in judgments.scores.items()}
                 metrics = _correlations(scores, judgments.human[rows], ("pearson", "spearman"), questions)
-            groups[grouping][name] = {"rows": len(rows), "questions": int(questions.max()) + 1, "metrics": metrics}
+            verdicts = {}
+            for judge, limit in judgments.thresholds.items():
+                same = (judgments.scores[judge][rows] >= limit) == judgments.correct[rows]
+                verdicts[judge] = _share(same.astype(float), np.ones(len(rows)), questions)
+            groups[grouping][name] = {
+                "rows": len(rows),
+                "questions": int(questions.max()) + 1,
+                "metrics": metrics,
+                "agreement": verdicts,
+            }
     return groups, notes
 
 
@@ -231,7 +240,9 @@ def _notes(judgments: Judgments) -> list[str]:
             few = f"some questions have many rows: all count as about {effective:.0f} equal questions"
         notes.append(f"{few}: too few for intervals, which need {MIN_QUESTIONS}")
     if len(sizes) < len(human):
-        notes.append("answers to one question are alike: intervals and permutations draw whole questions")
+        notes.append(
+            "answers to one question are alike: intervals leave out whole questions, and permutations swap them"
+        )
     if not np.ptp(human):
         notes.append("all human scores are equal: no correlation is defined")
     for name, scores in {**judgments.scores, "human scores": human}.items():
@@ -291,12 +302,14 @@ def best_first(metrics: Mapping[str, Mapping], kind: str = "pearson") -> list[st
     return sorted(metrics, key=lambda name: (coefficients[name] is None, -(coefficients[name] or 0.0), name))
 
 
-def against_best(metrics: Mapping, differences: Sequence[Mapping], kind: str = "pearson") -> dict[str, dict]:
-    """Return {metric: its test} against the one with the best correlation of a kind, "pearson" or "spearman".
+def against_best(
+    metrics: Mapping, differences: Sequence[Mapping], kind: str = "pearson", best: str | None = None
+) -> dict[str, dict]:
+    """Return {metric: its test} against `best`, by default the one with the best correlation of a kind.
 
-    P-values are corrected (Holm) for these tests alone.
+    P-values are corrected (Holm) for these tests alone. The kind is "pearson" or "spearman".
     """
-    best = best_first(metrics, kind)[0]
+    best = best or best_first(metrics, kind)[0]
     result = {}
     for entry in differences:
         if best in (entry["first"], entry["second"]):
