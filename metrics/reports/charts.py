@@ -128,46 +128,6 @@ def group_figure(groups: Mapping, names: list[str]):
     return figure
 
 
-CURVES = {  # title: what lies across and up
-    "ROC": ("share of wrong answers called correct", "share of correct answers found"),
-    "Precision and recall": ("share of correct answers found", "share correct of those called correct"),
-    "Calibration": ("mean score in the bin", "share of correct answers"),
-}
-
-
-def draw_curves(axes, title: str, report: Mapping, names: Sequence[str]) -> None:
-    """Draw one of `CURVES` for every metric."""
-    for name, look in styles(names).items():
-        classifier = report["metrics"][name]["classifier"]
-        if title != "Calibration":
-            curve = classifier["roc" if title == "ROC" else "precision_recall"]
-            line = {"color": look["color"], "linestyle": look["linestyle"], "label": _label(name)}
-            axes.plot(*zip(*curve, strict=True), **line, linewidth=1.4)
-        elif classifier["calibration"]:
-            bins = classifier["calibration"]["bins"]
-            points = [b["score"] for b in bins], [b["correct"] for b in bins]
-            axes.plot(*points, **look, markersize=3, linewidth=1.2)
-    across, up = CURVES[title]
-    axes.set(title=title, xlabel=across, ylabel=up, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    _without_frame(axes)
-    if title != "Precision and recall":
-        axes.plot([0, 1], [0, 1], color="#888888", linewidth=0.8, linestyle="--")
-
-
-def curve_panels(report: Mapping, names: list[str]):
-    """Return ROC, precision-recall and calibration curves (`markupsafe.Markup`), below each other on phones."""
-    from markupsafe import Markup
-    from matplotlib.figure import Figure
-
-    figures = []
-    for title in CURVES:
-        figures.append(Figure(figsize=(3.6, 3.6)))
-        draw_curves(figures[-1].subplots(), title, report, names)
-    legend = Figure(figsize=(4.5, 0.3))
-    legend.legend(*figures[0].axes[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
-    return Markup('<div class="panels">{}</div>').format(Markup("").join(map(svg_of, [*figures, legend])))
-
-
 def _axis(low: float, high: float) -> tuple[float, float, float]:
     """Return the ends of an axis around an interval, and the step of its marks.
 

@@ -20,7 +20,6 @@ MIN_ROWS = 10  # of a group, below which no correlation is given
 MIN_QUESTIONS = 10  # below which no interval is given: of 5 questions 81% of them hold at worst
 INTERVAL = "95% jackknife interval with Student's t, questions left out in turn"
 MAX_GROUPS = 50
-CURVE_POINTS = 100
 PERMUTATIONS = 10  # per resample: many pairs of metrics, corrected for their number, need small p-values
 
 
@@ -88,19 +87,10 @@ def _correlations(
     return estimates
 
 
-def _thinned(*columns: np.ndarray) -> list[list[float]]:
-    """Return the points of a curve, evenly thinned to `CURVE_POINTS`; the first and the last stay."""
-    points = np.stack(columns, axis=1)
-    kept = np.unique(np.linspace(0, len(points) - 1, min(len(points), CURVE_POINTS)).round().astype(int))
-    return points[kept].tolist()
-
-
 def _as_classifier(scores: np.ndarray, correct: np.ndarray, questions: np.ndarray, seed: int) -> dict[str, object]:
-    """Return AUC, thresholds, calibration and curves of a score as a classifier of answers that humans accept."""
-    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
+    """Return AUC, thresholds and calibration of a score as a classifier of answers that humans accept."""
+    from sklearn.metrics import average_precision_score
 
-    false, hits, _ = roc_curve(correct, scores)
-    precision, recall, _ = precision_recall_curve(correct, scores)
     chosen = {}
     for criterion in thresholds.CRITERIA:
         threshold, best = thresholds.best_threshold(scores, correct, criterion)
@@ -113,8 +103,6 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, questions: np.ndarra
         "average_precision": float(average_precision_score(correct, scores)),
         "thresholds": chosen,
         "calibration": thresholds.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
-        "roc": _thinned(false, hits),
-        "precision_recall": _thinned(recall[::-1], precision[::-1]),
     }
 
 
@@ -267,10 +255,9 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     than 2 on a scale from 1 to 5). `number`: a tenth of the number of permutations.
 
     "interval": the name of the method; "metrics": by metric "pearson", "spearman", "kendall" (value, low, high), with
-    both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration, roc,
-    precision_recall), and of a judge "verdicts" (see `_verdicts`); "differences": of every pair of metrics;
-    "rank_pairs"; "systems"; "groups"; "notes". Numbers have six significant digits; what is not defined is None, and a
-    note says why.
+    both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration), and of a judge
+    "verdicts" (see `_verdicts`); "differences": of every pair of metrics; "rank_pairs"; "systems"; "groups"; "notes".
+    Numbers have six significant digits; what is not defined is None, and a note says why.
     """
     human, correct, questions, notes = judgments.human, judgments.correct, judgments.clusters, _notes(judgments)
     metrics = _correlations(judgments.scores, human, ("pearson", "spearman", "kendall"), questions)
@@ -280,7 +267,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
             metrics[name]["classifier"] = classifier = _as_classifier(scores, correct, questions, seed)
             notes += [f"{name}: has scores outside 0 to 1: no calibration"] * (classifier["calibration"] is None)
     else:
-        notes.append("humans accept all or none of the answers: no thresholds and no ROC")
+        notes.append("humans accept all or none of the answers: no thresholds and no AUC")
     for name, limit in judgments.thresholds.items():
         metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, questions)
     groups, group_notes = _groups(judgments)

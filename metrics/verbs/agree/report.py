@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.scorer import require_extra
 from ...registry import judge_among
-from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
+from ...reports.charts import CORRELATIONS, forest_figure, group_figure, svg_of
 from ...reports.excerpt import nearest_part, print_answers
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, listed, number, p_value, print_table, visible
@@ -396,8 +396,6 @@ class AgreeReport(Report):
         for grouping, groups in self.groups.items():
             if any(group["metrics"] for group in groups.values()):
                 charts[_by(grouping)] = svg_of(group_figure(groups, names))
-        if all("classifier" in self.metrics[name] for name in names):
-            charts[CLASSIFIED] = curve_panels(self.to_dict(), names)
         return charts
 
 

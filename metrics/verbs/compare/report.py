@@ -32,7 +32,6 @@ from .ranking import Ranking, ranking_by
 from .rows import Matched, SystemRows
 from .tables import (
     change_tables,
-    matrix_table,
     name_of,
     pairs_table,
     print_deciding_rows,
@@ -392,20 +391,22 @@ class CompareReport(Report):
             faults = of_faults(numbers.get("faults", {}), numbers.get("accuracy"))
             sentences = [finding, *(f"{fault}." for fault in faults)]
             tables.append(replace(table, explanation=" ".join(filter(None, [*sentences, table.explanation]))))
-            if len(by.order) > 2 and not by.only_verdicts:
-                tables.append(matrix_table(self, by))
+            tables += [pairs_table(self, by)] * (not by.only_verdicts)
             tables += slice_tables(self, metric)[:1]
         return tables
 
     def page_tables(self) -> list[Table]:
-        """Return the tables of the page: `open_tables` that are shown, then folded ones with the tests."""
-        pairs = chain.from_iterable(map(self._pairs_tables, self.metrics))
-        return [*self._first_tables(), *pairs, *(table for m in self.metrics for table in slice_tables(self, m)[1:])]
+        """Return the tables of the page: `open_tables` that are shown, then folded ones with further tests."""
+        first, folded = self._first_tables(), []
+        for metric in self.metrics:
+            is_open = not self.ranking(metric).only_verdicts  # the tests by its first score
+            folded += [*self._pairs_tables(metric)[is_open:], *slice_tables(self, metric)[1:]]
+        return [*first, *folded]
 
     @property
     def open_tables(self) -> int:
-        """How many tables the page shows; of two systems by one score also their test."""
-        return len(self._first_tables()) + (len(self.systems) == 2 and len(self.metrics) == 1)
+        """How many tables the page shows."""
+        return len(self._first_tables())
 
     def charts(self) -> dict:
         """Return the charts of scores with intervals, by the title of the table that they stand above."""

@@ -91,20 +91,6 @@ def short_table(report: Report, by: Ranking) -> Table:
     return Table("", header, rows, explanation, by.marked)
 
 
-def matrix_table(report: Report, by: Ranking) -> Table:
-    """Return the differences of all pairs as a square, a row and a column for each system."""
-    cells = {}
-    for pair in by.pairs:
-        difference, star = pair["difference"]["value"], "*" * is_clear(pair)
-        for ends, sign in (((pair["first"], pair["second"]), 1), ((pair["second"], pair["first"]), -1)):
-            plus = "+" * (difference is not None and round(sign * difference, 3) > 0)
-            cells[ends] = "-" if difference is None else f"{plus}{number(sign * difference)}{star}"
-    rows = [[system, *(cells.get((system, other), "") for other in by.order)] for system in by.order]
-    explanation = f"{by.name} of the row's system minus that of the column's. *: significant at 5%, "
-    explanation += f"{_correction(report)}."
-    return Table(f"{by.name}: differences of all pairs", ["system", *by.order], rows, explanation)
-
-
 def _by_labels(by: Ranking) -> list[bool]:
     """Return whether labels decide, for each system with an interval of its accuracy."""
     systems = by.accuracy["systems"].values() if by.accuracy else ()

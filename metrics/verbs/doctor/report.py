@@ -398,11 +398,12 @@ def _without_labels(items: Sequence[Item]) -> list[str]:
     for item in items:
         if item.text and item.references and len(item.predictions) == 1:
             by_system[item.system].append(item)
-    few = {system: len(rows) for system, rows in by_system.items() if len(rows) < LEAST_ROWS}
+    few = {len(rows) for rows in by_system.values() if len(rows) < LEAST_ROWS}
     notes = [
-        f"without labels score will say 'cannot tell': {min(few.values())} answers of a system are too few for the "
-        f"judge alone, which needs {LEAST_ROWS}"
-    ] * bool(few)
+        f"without labels score will say 'cannot tell': {number} answers of a system are too few for the judge alone, "
+        f"which needs {LEAST_ROWS}"
+        for number in sorted(few)[:1]
+    ]
     profiles = {
         system: profile([i.references for i in rows], [i.predictions[0] for i in rows], np.zeros(len(rows)))
         for system, rows in by_system.items()
