@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.scorer import require_extra
 from ...registry import judge_among
-from ...reports.charts import CORRELATIONS, forest_figure, group_figure, svg_of
+from ...reports.charts import forest_chart
 from ...reports.excerpt import nearest_part, print_answers
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, listed, number, p_value, print_table, visible
@@ -29,6 +29,7 @@ from ..view.rows import scored_answer
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, against_best, analyse, best_first, differing
 from .rows import AgreeRow, baselines, groupings, human_column, metric_scores, read_rows
 
+CORRELATIONS = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 FIRST_NOTES, FIRST_ROWS, FIRST_SYSTEMS = 3, 5, 6  # on the first screen
 MOST_CHARACTERS = 50  # of each text in the table of the worst rows
@@ -95,7 +96,7 @@ def agree(
     from ... import __version__
 
     with bad_usage():
-        require_extra("agree", "matplotlib", "sklearn")
+        require_extra("agree", "sklearn")
         counts = {"seed": seed, "resamples": resamples, "worst": worst}
         options.check_options(on_error, settings=settings, columns=columns, **counts)
         metrics = options.listed_names("metrics", metrics)
@@ -215,6 +216,7 @@ class AgreeReport(Report):
 
     title = "Agreement with people"
     open_tables = 1
+    styles = ("forest.css",)
 
     genqa_metrics: str
     inputs: list[dict[str, Any]]
@@ -388,15 +390,11 @@ class AgreeReport(Report):
         ]
 
     def charts(self) -> dict:
-        """Return the charts for the page, by the title of the table that they stand above."""
-        names = [name for name in self._order if self.metrics[name]["pearson"]["value"] is not None]
-        if not names:
-            return {}
-        charts = {AGREEMENT: svg_of(forest_figure(self.metrics, names))}
-        for grouping, groups in self.groups.items():
-            if any(group["metrics"] for group in groups.values()):
-                charts[_by(grouping)] = svg_of(group_figure(groups, names))
-        return charts
+        """Return the chart of the page, by the title of the table that it stands above."""
+        estimates = {name: self.metrics[name]["pearson"] for name in self._order}
+        estimates = {name: of for name, of in estimates.items() if of["value"] is not None}
+        first = [self._order[row] for row in _correlations(self).marked]
+        return {AGREEMENT: forest_chart(estimates, first, "Pearson r, with 95% intervals")} if estimates else {}
 
 
 def _is_behind(test: Mapping[str, Any]) -> bool:

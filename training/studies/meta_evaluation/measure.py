@@ -18,7 +18,6 @@ import numpy as np
 from genqa_metrics.core.checkpoints import base_encoder, checkpoint_digest, file_digest
 from genqa_metrics.f_meta.bases import base_function, cosines
 from genqa_metrics.registry import SCORERS, make_scorer
-from genqa_metrics.reports import charts
 from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.verbs.agree.measures import (
     PERMUTATIONS,
@@ -32,6 +31,7 @@ from genqa_metrics.verbs.agree.question_types import question_type
 
 from training.common import json_rows, option
 from training.studies.harness import Output, Study, Table, best_scores, read, versions
+from training.studies.meta_evaluation.figures import styles, svg_of
 from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
 HERE = Path(__file__).parent
@@ -233,7 +233,7 @@ def curves_figure(judgments: Judgments, names: list[str]):
     }
     figure = Figure(figsize=(13, 4.2))
     for axes, (title, curve) in zip(figure.subplots(1, 3), curves.items(), strict=True):
-        for name, look in charts.styles(names).items():
+        for name, look in styles(names).items():
             scores, line = judgments.scores[name], {key: look[key] for key in ("color", "linestyle")}
             is_share = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6
             if title != "Calibration" or is_share:
@@ -268,7 +268,7 @@ def study(args: Arguments) -> dict:
         shown = [title for title in NAMES["in_figures"] if title in sets[CURVES]["metrics"]]
         path = output / f"results/meta_curves_{CURVES}.svg"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(charts.svg_of(curves_figure(judged[CURVES], shown)), encoding="utf-8")
+        path.write_text(svg_of(curves_figure(judged[CURVES], shown)), encoding="utf-8")
     return {
         "python": platform.python_version(),
         "versions": versions("genqa-metrics", "numpy", "scipy", "scikit-learn", "torch", "transformers"),
