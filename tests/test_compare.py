@@ -8,7 +8,6 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
-from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.reports import table
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.options import ScoreOptions
@@ -106,14 +105,6 @@ def test_equal_differences_by_hand(tmp_path):
     assert found["notes"] == ["only 5 questions: only clear differences can be told from chance"]
 
 
-def test_columns_may_have_the_names_of_metrics(tmp_path):
-    lines = [{"id": i, "system": s, "aev": float(s == "a"), "kpqa": 0.5} for i in range(3) for s in "ab"]
-    path, page = save(tmp_path / "all.jsonl", lines), tmp_path / "page.html"
-    out, _ = run(path, "-c", "aev", "-c", "kpqa", "--resamples", 100, "--html", page, "--verbose")
-    assert "column:kpqa|mean" in out
-    assert "kpqa" in page.read_text()
-
-
 def test_one_file_with_a_column_system_is_the_same(files, tmp_path):
     together = save(tmp_path / "all.jsonl", [{**row, "system": name} for name in ANSWERS for row in rows(name)])
     assert without_inputs(report([together])) == without_inputs(report(files))
@@ -156,19 +147,6 @@ def test_rows_without_questions_are_matched_by_their_order(tmp_path):
     save(paths[1], lines(("yes", "yes", "yes"), ("yes", "yes", "no")))
     with pytest.raises(FileError, match=r"b\.jsonl, line 2: has the references .* but .*a\.jsonl, line 2"):
         report(paths)
-
-
-def test_kpqa_encodes_every_text_once(files, monkeypatch):
-    """All systems go through one run: a reference is encoded once, not once per system; so are equal answers."""
-    encoded = []
-    whole = Encoder.keyphrase_weights
-    monkeypatch.setattr(Encoder, "keyphrase_weights", lambda self, pairs: encoded.extend(pairs) or whole(self, pairs))
-    found = report(files, ["kpqa"], 100)
-    wanted = {(question, text) for question, references in QUESTIONS for text in references}
-    wanted |= {(question, answers[i]) for answers in ANSWERS.values() for i, (question, _) in enumerate(QUESTIONS)}
-    assert len(encoded) == len(wanted)
-    assert set(encoded) == wanted
-    assert list(found["metrics"]["kpqa"]["tests"]) == ["rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"]
 
 
 def test_rows_that_differ_equally_are_told_apart_by_labels_and_the_judge():

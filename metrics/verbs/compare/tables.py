@@ -54,7 +54,7 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
         rows.append([system, *rank_cells * ranks, *(cell(name, system) for name in (*tested, *beside))])
     sentences = ["In brackets: 95% interval."]
     if accuracy:
-        estimated = f"has a 95% interval and comes from: {accuracy['method']}"
+        estimated = f"has a 95% interval, by {accuracy['method']}"
         estimated += f"; it {accuracy['assumes']}" * bool(accuracy["assumes"])
         sentences = [f"The accuracy {'cannot be told' if by.only_verdicts else estimated}."]
         sentences += [f"{text[0].upper()}{text[1:]}." for text in [accuracy["measured"]] if text]
