@@ -380,7 +380,7 @@ class AgreeReport(Report):
             *(
                 f"not shown {_by(grouping).lower()}: all groups have fewer than {MIN_ROWS} answers, or equal scores"
                 for grouping, groups in self.groups.items()
-                if not any(group["metrics"] for group in groups.values())
+                if not any(group["metrics"] or group["agreement"] for group in groups.values())
             ),
             *self._inputs(),
             *self.signatures.values(),
