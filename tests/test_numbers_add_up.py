@@ -171,8 +171,8 @@ def test_without_labels_the_first_line_says_what_is_assumed(reports):
 def test_a_table_names_its_test_and_what_is_corrected(reports):
     kind, _, compared, _ = reports
     tests = {"none": "z-tests of the estimates", "all": "paired bootstrap tests of the labels"}
-    tests["few of one"] = "Welch's t-tests of the labels and z-tests of the estimates"
-    name = tests.get(kind, "Welch's t-tests of the labels")
+    tests["few of one"] = "paired t-tests of the labels and z-tests of the estimates"
+    name = tests.get(kind, "paired t-tests of the labels")
     assert compared.tables()[1].explanation.startswith(f"Two-sided {name}; p corrected")
 
 

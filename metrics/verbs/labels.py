@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..rows.values import Row
 from ..scale.scoring import label_note
 from ..statistics.estimation import cluster_sums
 from ..statistics.intervals import MIN_QUESTIONS, wilson
+from ..statistics.resampling import LEAST_DIFFERING
 from .inputs import read_answers, share_of
 
 RATER_COLUMNS = ("rater", "annotator", "worker")
@@ -63,8 +64,41 @@ def what_labels_give(number: int) -> str:
     """
     if number < MIN_QUESTIONS:
         return ""
-    (low, high), (least, most) = (wilson(share, number, 1.96) for share in (0.8, 0.5))
-    return f"{number:,} labels of a system give about +-{50 * (high - low):.0f} to +-{50 * (most - least):.0f} points"
+    least, most = (_half_width(number, share) for share in USUAL_SHARES)
+    return f"{number:,} labels of a system give about +-{least:.0f} to +-{most:.0f} points"
+
+
+USUAL_SHARES = 0.8, 0.5  # of right answers, for which a number of labels is planned
+POINTS = 10  # an error, or a difference of two systems, that is small enough to decide something
+
+
+def _half_width(number: int, share: float) -> float:
+    low, high = wilson(share, number, 1.96)
+    return 50 * float(high - low)
+
+
+def labels_needed(points: float = POINTS) -> int:
+    """Return the number of labels of a system whose interval is at most +- so many points, if 50% are right.
+
+    >>> labels_needed(10), labels_needed(5)
+    (93, 381)
+    """
+    return next(number for number in count(MIN_QUESTIONS) if _half_width(number, USUAL_SHARES[1]) <= points)
+
+
+def what_questions_show(number: int) -> str:
+    """Return in words which differences of two systems so many labelled questions show, and how many 10 points need.
+
+    Fewer than `LEAST_DIFFERING` questions on which systems differ are never significant. The errors of the two systems
+    are taken for independent, with 80% right answers; for the plan with 50%.
+
+    >>> what_questions_show(12)
+    'only differences of about 50 points or more can be significant; 10 points need about 190 questions'
+    """
+    least = max(100 * LEAST_DIFFERING / number, 2**0.5 * _half_width(number, USUAL_SHARES[0]))
+    shown = f"only differences of about {least:.0f} points or more can be significant"
+    needed = f"; {POINTS} points need about {round(labels_needed(POINTS / 2**0.5), -1)} questions"
+    return ("no difference can be significant" if least > 100 else shown) + needed * (least > POINTS)
 
 
 def read_labels(
