@@ -380,7 +380,7 @@ class Scorer:
     def differences(self, columns: Mapping[str, list]) -> list[str]:
         """Return in words what each answer, judged wrong, lacks, adds or contradicts; "" where that is unknown.
 
-        Empty for a metric that says no such thing, or whose model is not loaded.
+        Empty for a metric that says no such thing.
         """
         return []
 
@@ -391,6 +391,11 @@ class Scorer:
     @staticmethod
     def fault(question: str, references: Sequence[str], answer: str) -> str:
         """Return in a few words what is wrong with an answer that was judged wrong; "" where that is unknown."""
+        return ""
+
+    @staticmethod
+    def doubt(question: str, references: Sequence[str], answer: str) -> str:
+        """Return in a few words what a person should check of an answer that was judged right; "" for nothing."""
         return ""
 
     def with_settings(self, **settings) -> Self:

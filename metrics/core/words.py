@@ -1,10 +1,12 @@
 """Words and numbers of texts, keys that their forms share, and marks of those that two texts have in common."""
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
 from .quantities import NUMBER_WORDS, NumberInText, equal, quantities
+from .reading import COMMON
 from .scorer import Stemmer
 
 WORD = re.compile(r"\w+")
@@ -41,6 +43,39 @@ def keys(text: str) -> list[str]:
     (['2', 'citi'], ['2', 'citi'])
     """
     return [_stem(word) for word in words(text)]
+
+
+def content(text: str) -> list[str]:
+    """Return the keys of the words of a text that carry meaning.
+
+    >>> content("In the city of the cities")
+    ['citi', 'citi']
+    """
+    return [key for key in keys(text) if key not in COMMON]
+
+
+def contains(text: str, phrase: str) -> bool:
+    """Return whether a text has the words of a phrase in their order, in any form.
+
+    >>> contains("It has two cities.", "2 city"), contains("It has cities two.", "2 city")
+    (True, False)
+    """
+    return f" {' '.join(keys(phrase))} " in f" {' '.join(keys(text))} "
+
+
+def nearest_reference(references: Sequence[str], answer: str) -> str:
+    """Return the accepted answer that has the largest share of its words in an answer, of several the shortest.
+
+    >>> nearest_reference(["in Upper Austria", "Linz on the Danube", "Linz"], "It was Linz.")
+    'Linz'
+    """
+    in_answer = set(content(answer))
+
+    def likeness(reference: str) -> tuple[float, int]:
+        words = set(content(reference))
+        return len(words & in_answer) / max(1, len(words)), -len(reference)
+
+    return max(references, key=likeness)
 
 
 @lru_cache(2**12)
@@ -109,6 +144,16 @@ def word_marks(question: str, reference: str, candidate: str, longest: int | Non
     for word, *_ in asked:
         result[word] = result.get(word, 0) % ASKED + ASKED
     return result
+
+
+def absent_words(text: str, reference: str, question: str = "") -> list[tuple[int, int]]:
+    """Return (start, end) of the words and numbers of a text that neither reference nor question has in any form.
+
+    >>> absent_words("24 months in Graz", "two years in Linz"), absent_words("He won", "", "Who won?")
+    ([(13, 17)], [(0, 2)])
+    """
+    marks = word_marks(question, reference, text)
+    return [(start, end) for key, start, end in _keyed(text)[0] if key not in marks]
 
 
 def marked(encoding, pair: tuple[str, str], mark_by_key: dict[str, int]) -> list[int]:
