@@ -112,29 +112,37 @@ def test_a_reason_of_a_right_answer_names_the_item_to_check():
     assert explained["reason"] == f'{accepted}; check: "Cy Dee" is not in the answer.'
 
 
-def test_the_list_of_answers_to_read_names_what_the_texts_show():
-    """Of answers that were judged wrong, and that no person calls right; a loaded judge of prompts reads parts too."""
+def test_only_a_loaded_judge_of_prompts_names_differences_in_lists():
+    """It reads no parts of long answers, of which only the texts are compared."""
     scorer, judge = AvaScorer(), SameWords()
     answers = ["It opens the valve and cools the coil.", "It opens the valve, heats up the coil and fills a tank."]
     answers += ["I don't know.", f"It opens the valve. {'It has been so for a long time, they say. ' * 4}"]
     columns = {"questions": ["What does it do?"] * 4, "references": [[STEPS]] * 4, "predictions": answers}
     scorer.probabilities = judge
-    assert scorer.differences(columns) == ['missing "fills the tank"', "", "", ""]
-    assert judge.read == []  # this judge reads pairs
+    assert scorer.differences(columns) == []  # it reads pairs
     scorer.loaded = replace(scorer.loaded, configuration=PROMPT, load=lambda: (None, None))
+    assert scorer.differences(columns) == []  # its model is not loaded
     scorer.loaded.ready()
-    assert scorer.differences(columns)[1] == '"heats up the coil" instead of "cools the coil"'
+    named = ['missing "fills the tank"', '"heats up the coil" instead of "cools the coil"', "", ""]
+    assert scorer.differences(columns) == named
     assert not any("long time" in text for text in judge.read)
     assert scorer.differences({name: [] for name in columns}) == []
 
 
-def test_the_list_of_answers_to_read_keeps_the_fault_of_others():
+def test_the_list_of_answers_to_read_names_differences(monkeypatch):
+    """Only of answers that were judged wrong, and that no person calls right; others keep their fault."""
+    asked = []
+
+    def named(scorer, columns):
+        asked.extend(columns["predictions"])
+        return ['adds "Perth"' if "Perth" in text else "" for text in columns["predictions"]]
+
+    monkeypatch.setattr(AvaScorer, "differences", named)
     texts = [("Sydney and Perth", None), ("Canberra", None), ("In Perth, 1912.", 1), ("I don't know.", None)]
     question = {"question": "What is the capital of Australia?", "references": ["Canberra"]}
-    rows = [question | {"prediction": text, "label": label} for text, label in [*texts, ("It is Perth.", None)]]
-    report = genqa_metrics.score(rows, "ava")
+    report = genqa_metrics.score([question | {"prediction": text, "label": label} for text, label in texts], "ava")
     faults = {answer["prediction"]: answer["fault"] for answer in report.to_dict()["to_read"]}
-    assert faults["It is Perth."] == '"Perth" instead of "Canberra"'
-    assert faults["In Perth, 1912."] == faults["Sydney and Perth"] == ""
+    assert sorted(asked) == ["I don't know.", "Sydney and Perth"]
+    assert faults["Sydney and Perth"] == 'adds "Perth"'
     assert faults["I don't know."] == "declined"
-    assert '"Perth" instead of "Canberra": "It is Perth."' in str(report)
+    assert 'adds "Perth": "Sydney and Perth"' in str(report)

@@ -254,18 +254,20 @@ class AvaScorer(Scorer):
         return result
 
     def differences(self, columns: Mapping[str, list]) -> list[str]:
-        """Return how wrong answers differ from the accepted ones; see `Scorer.differences`.
+        """Return how wrong answers differ from the accepted ones, by a judge of prompts; see `Scorer.differences`.
 
-        A loaded judge of prompts reads parts of those of at most `LONG` words; longer ones would take it long.
+        It does not read parts of answers of more than `LONG` words, which would take it long.
         """
         ways = (self.probabilities, self.loaded), (self._by_second_scaled, self.second)
         loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded]
-        result = [""] * len(columns["questions"])
+        if not loaded:
+            return []
         rows = columns["questions"], columns["references"], columns["predictions"]
+        result = [""] * len(rows[0])
         attempted = [i for i, answer in enumerate(rows[2]) if attempts(answer)]
         for is_long in (False, True):
             numbers = [i for i in attempted if (len(rows[2][i].split()) > LONG) == is_long]
-            named = differences(*_taken(rows, numbers), None if is_long or not loaded else loaded[0])
+            named = differences(*_taken(rows, numbers), None if is_long else loaded[0])
             for i, stated in zip(numbers, named, strict=True):
                 result[i] = ", ".join(each.brief for each in stated)
         return result

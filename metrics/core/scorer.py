@@ -380,7 +380,7 @@ class Scorer:
     def differences(self, columns: Mapping[str, list]) -> list[str]:
         """Return in words what each answer, judged wrong, lacks, adds or contradicts; "" where that is unknown.
 
-        Empty for a metric that says no such thing.
+        Empty for a metric that says no such thing, or whose model is not loaded.
         """
         return []
 
