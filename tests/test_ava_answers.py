@@ -100,7 +100,7 @@ def test_numbers_of_steps_and_ends_of_lines_are_no_words_of_an_explanation():
         return np.array([0.02 if "switch" in text else 0.4 for text in predictions])
 
     (explained,) = explaining.explanations(["How?"], [["Hold the button."]], [answer], probabilities, 0.5)
-    assert [word for word, effect, *_ in explained["words"] if effect < -0.3] == ["switch for"]
+    assert [word for word, effect, *_ in explained["words"] if effect < -0.3] == ["switch** for"]
     assert all("\n" not in word for word, *_ in explained["words"])
     assert not {"1", "2", "3"} & {word for word, *_ in explained["words"]}
 

@@ -6,7 +6,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.ava import differences, explaining
-from genqa_metrics.ava.differences import doubt, in_words, spans_of_parts, stated_differences
+from genqa_metrics.ava.differences import doubt, spans_of_parts, stated_differences
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.judge_model import PROMPT
 from genqa_metrics.core.reading import COMMON
@@ -33,11 +33,15 @@ class SameWords:
         )
 
 
+def in_words(stated):
+    return "; ".join(map(str, stated))
+
+
 @with_cases
 def test_what_differs_can_be_seen_in_the_texts(question, reference, answer, reason):
     """Of answers that are right in other words nothing is said, as a judge that rejects them is wrong."""
     stated = stated_differences(question, [reference], answer)
-    assert (in_words(stated) if stated else "") == reason
+    assert in_words(stated) == reason
     for each in stated:
         assert each.text in (reference if each.kind == "missing" else answer)
         assert each.accepted in reference
@@ -52,7 +56,7 @@ def test_items_of_lists_to_check(reference, answer, expected):
 
 def test_the_nearest_accepted_answer_is_compared():
     references = ["a painter from Vienna", "Ann Lee and Bo Ray"]
-    assert in_words(stated_differences("Who?", references, "Ann Lee")) == 'Missing: "Bo Ray".'
+    assert in_words(stated_differences("Who?", references, "Ann Lee")) == 'missing: "Bo Ray"'
     assert doubt("Who?", references, "Ann Lee") == 'check: "Bo Ray" is not in the answer'
     assert doubt("Who?", [*references, "Ann Lee"], "Ann Lee") == ""
 
@@ -67,9 +71,9 @@ def test_a_judge_of_prompts_finds_the_part_that_it_does_not_accept():
     columns = ["What does it do?"] * 3, [[STEPS]] * 3, answers
     named = [in_words(each) for each in differences.differences(*columns, judge)]
     assert named == [
-        '"heats up the whole coil" instead of "cools the coil".',
-        'Missing: "cools the coil"; missing: "fills the tank".',
-        ".",
+        '"heats up the whole coil" instead of "cools the coil"',
+        'missing: "cools the coil"; missing: "fills the tank"',
+        "",
     ]
     assert len(judge.read) == 6  # two parts of the accepted answer in each of three places
     assert differences.differences(*columns)[0] == []

@@ -95,22 +95,16 @@ class Difference:
         return str(self).replace(": ", " ", not self.accepted)
 
 
-def in_words(differences: Sequence[Difference], start: str = "") -> str:
-    """Return one sentence that names differences.
-
-    >>> in_words([Difference("missing", "the lid"), Difference("adds", "the cable")])
-    'Missing: "the lid"; adds: "the cable".'
-    """
-    text = start + "; ".join(map(str, differences))
-    return f"{text[:1].upper()}{text[1:]}."
-
-
 def stated_differences(question: str, references: Sequence[str], answer: str) -> list[Difference]:
     """Return how a wrong answer differs from the nearest accepted answer, as far as the two texts show it.
 
     >>> pairs = ("On 15 May.", "on 15 February"), ("The Bo Lee.", "Ann Ray"), ("Bo.", "Bo, not Al"), ("red", "blue")
-    >>> [in_words(stated_differences("When and who?", [accepted], answer)) for answer, accepted in pairs]
-    ['"15 May" instead of "15 February".', '"Bo Lee" instead of "Ann Ray".', 'Missing: "not Al".', '.']
+    >>> for answer, accepted in pairs:
+    ...     print(*stated_differences("When and who?", [accepted], answer))
+    "15 May" instead of "15 February"
+    "Bo Lee" instead of "Ann Ray"
+    missing: "not Al"
+    <BLANKLINE>
     """
     reference = nearest_reference(references, answer)
     ways = [_other_place, _negation, _parts]
@@ -220,8 +214,8 @@ def _other_place(question: str, reference: str, answer: str) -> list[Difference]
     """Return what differs between two texts that are equal but for one place of a few words.
 
     >>> texts = "It weighs more than ten kilos.", "It does not weigh less than ten kilos."
-    >>> [in_words(_other_place("", "it weighs less than ten kilos", text)) for text in texts]
-    ['"more" instead of "less".', 'Adds: "does not".']
+    >>> [str(*_other_place("", "it weighs less than ten kilos", text)) for text in texts]
+    ['"more" instead of "less"', 'adds: "does not"']
     """
     texts = reference, answer
     words = [[*WORD.finditer(text)] for text in texts]
