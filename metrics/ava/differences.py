@@ -381,8 +381,11 @@ def differences(
         reference, spans = nearest_reference(references[row], answers[row]), spans_of_parts(answers[row])
         parts = [reference[start:end] for start, end in spans_of_parts(reference)]
         for start, end in spans if len(spans) > 1 else ():  # of one part it would say nothing
-            words = set(content(answers[row][start:end]))
-            nearest = sorted(parts, key=lambda part: -len(words & {*content(part)}))[:NEAREST]
+            words, rest = (
+                set(content(text)) for text in (answers[row][start:end], answers[row][:start] + answers[row][end:])
+            )
+            lacking = [part for part in parts if 2 * len({*content(part)} & rest) < len({*content(part)})]
+            nearest = sorted(lacking, key=lambda part: -len(words & {*content(part)}))[:NEAREST]
             trials += [(row, start, answers[row][start:end], part) for part in nearest]
     if not trials:
         return result
