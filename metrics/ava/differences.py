@@ -124,13 +124,13 @@ def _yes_or_no(question: str, reference: str, answer: str) -> list[Difference]:
 def _values_that_differ(question: str, reference: str, answer: str) -> list[Difference]:
     """Return dates and numbers of an answer that stand in the place of others of the accepted answer."""
     stated, accepted, asked = map(_values, (answer, reference, question))
-    added = [value for value in stated if not any(_may_be_same(value, other) for other in accepted + asked)]
-    lacking = [value for value in accepted if not any(_may_be_same(value, other) for other in stated + asked)]
+    added = [figure for figure in stated if not any(_may_be_same(figure, other) for other in accepted + asked)]
+    lacking = [figure for figure in accepted if not any(_may_be_same(figure, other) for other in stated + asked)]
     result = []
-    for value in added:
-        if other := next((other for other in lacking if _comparable(value, other)), None):
+    for figure in added:
+        if other := next((other for other in lacking if _comparable(figure, other)), None):
             lacking.remove(other)
-            result.append(Difference("contradicts", value.text, other.text, value.start))
+            result.append(Difference("contradicts", figure.text, other.text, figure.start))
     return result
 
 
@@ -176,7 +176,7 @@ def _comparable(first: _Value, second: _Value) -> bool:
     """Return whether a value can stand in the place of another: in one unit, one number in two, or dates and years."""
     if first.number and second.number:
         return first.number.kind == second.number.kind or first.number.number == second.number.number
-    return all(value.number is None or len(value.text) == 4 for value in (first, second))
+    return all(figure.number is None or len(figure.text) == 4 for figure in (first, second))
 
 
 def _other_name(question: str, reference: str, answer: str) -> list[Difference]:
@@ -221,7 +221,7 @@ def _other_place(question: str, reference: str, answer: str) -> list[Difference]
     words = [[*WORD.finditer(text)] for text in texts]
     if max(map(len, words)) > LONGEST:
         return []
-    in_keys = [keys(" ".join(word[0] for word in each)) for each in words]
+    in_keys = [[*map(" ".join, (keys(word[0]) for word in each))] for each in words]
     changes = SequenceMatcher(None, *in_keys, autojunk=False).get_opcodes()
     changed = [places for kind, *places in changes if kind != "equal"]
     if len(changed) != 1:
@@ -232,12 +232,10 @@ def _other_place(question: str, reference: str, answer: str) -> list[Difference]
         return []
     places = []
     for text, other, in_text, (first, last) in zip(texts, texts[::-1], words, spans, strict=True):
-        place = in_text[first:last]
-        place = place[bool(place and place[0][0].lower() in _AND) :]
-        place = place[: len(place) - bool(place and place[-1][0].lower() in _AND)]
-        start, end = (place[0].start(), place[-1].end()) if place else (0, 0)
+        inner = [word for word in in_text[first:last] if word[0].lower() not in _AND]
+        start, end = (inner[0].start(), inner[-1].end()) if inner else (0, 0)
         is_new = any(start <= word < end for word, _ in _new_words(text, other, question))
-        if len(place) > PLACE or (place and not is_new):
+        if len(inner) > PLACE or (inner and not is_new):
             return []
         places.append((text[start:end], start))
     (missing, _), (added, start) = places
@@ -303,8 +301,8 @@ def _new_words(text: str, other: str, question: str) -> list[tuple[int, int]]:
 def _is_new(text: str, start: int, end: int, new: Sequence[tuple[int, int]]) -> bool:
     """Return whether a part of a text has only new words beside frames."""
     words = [(word.start(), word[0].lower()) for word in WORD.finditer(text, start, end)]
-    telling = [place for place, word in words if word not in _FRAME]
-    return bool(telling) and all(any(first <= place < last for first, last in new) for place in telling)
+    telling = [position for position, word in words if word not in _FRAME]
+    return bool(telling) and all(any(first <= position < last for first, last in new) for position in telling)
 
 
 def doubt(question: str, references: Sequence[str], answer: str) -> str:
@@ -315,12 +313,14 @@ def doubt(question: str, references: Sequence[str], answer: str) -> str:
     >>> doubt("Which?", ["Ann or Bo"], "Ann"), doubt("Who is older?", ["Ann and Bo"], "Both of them")
     ('', '')
     """
+    if not any(map(_LIST.search, references)):
+        return ""
     reference = nearest_reference(references, answer)
     items = [reference[start:end] for start, end in spans_of_parts(reference)]
     is_list = _LIST.search(reference) and not _NO_LIST.search(reference) and len(items) > 1
     if not is_list or not all(map(_is_item, items)):
         return ""
-    for each in filter(lambda part: _is_item(part.text), _parts(question, reference, answer)):
+    for each in filter(lambda each: _is_item(each.text), _parts(question, reference, answer)):
         if each.kind == "missing" and not {*content(each.text)} & {*content(answer)}:
             return f'check: "{each.text}" is not in the answer'
         if each.kind == "adds" and re.search(r"(?i)(?:,|\band)\s*\Z", answer[: each.start]):
@@ -360,6 +360,11 @@ def spans_of_parts(text: str) -> list[tuple[int, int]]:
     return result[:MOST_PARTS]
 
 
+def _shared(text: str, words: Sequence[str]) -> int:
+    """Return how many words of a text are among some; each counts once."""
+    return len({*content(text)} & {*words})
+
+
 def differences(
     questions: Sequence[str],
     references: Sequence[Sequence[str]],
@@ -379,23 +384,23 @@ def differences(
     trials = []
     for row in [row for row, stated in enumerate(result) if not stated and probabilities]:
         reference, spans = nearest_reference(references[row], answers[row]), spans_of_parts(answers[row])
-        parts = [reference[start:end] for start, end in spans_of_parts(reference)]
+        phrases = [reference[start:end] for start, end in spans_of_parts(reference)]
         for start, end in spans if len(spans) > 1 else ():  # of one part it would say nothing
-            words, rest = (
-                set(content(text)) for text in (answers[row][start:end], answers[row][:start] + answers[row][end:])
-            )
-            lacking = [part for part in parts if 2 * len({*content(part)} & rest) < len({*content(part)})]
-            nearest = sorted(lacking, key=lambda part: -len(words & {*content(part)}))[:NEAREST]
-            trials += [(row, start, answers[row][start:end], part) for part in nearest]
+            words, rest = content(answers[row][start:end]), content(answers[row][:start] + answers[row][end:])
+            lacking = [phrase for phrase in phrases if 2 * _shared(phrase, rest) < len({*content(phrase)})]
+            nearest = sorted(lacking, key=lambda phrase, words=words: -_shared(phrase, words))[:NEAREST]
+            trials += [(row, start, answers[row][start:end], phrase) for phrase in nearest]
     if not trials:
         return result
     rows = [row for row, *_ in trials]
-    texts = [f"{answers[row][:start]}{part}{answers[row][start + len(text) :]}" for row, start, text, part in trials]
+    texts = [
+        f"{answers[row][:start]}{phrase}{answers[row][start + len(text) :]}" for row, start, text, phrase in trials
+    ]
     best = [SURE] * len(answers)
     scores = probabilities([questions[row] for row in rows], [references[row] for row in rows], texts)
-    for (row, start, text, part), score in zip(trials, scores, strict=True):
+    for (row, start, text, phrase), score in zip(trials, scores, strict=True):
         if score > best[row]:
-            shorter = [each for each in stated_differences(questions[row], [part], text) if each.accepted]
-            first = shorter[0] if shorter else Difference("contradicts", text, part)
+            shorter = [each for each in stated_differences(questions[row], [phrase], text) if each.accepted]
+            first = shorter[0] if shorter else Difference("contradicts", text, phrase)
             best[row], result[row] = float(score), [replace(first, start=start + first.start)]
     return result

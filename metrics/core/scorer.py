@@ -395,7 +395,7 @@ class Scorer:
 
     @staticmethod
     def doubt(question: str, references: Sequence[str], answer: str) -> str:
-        """Return in a few words what a person should check of an answer that was judged right; "" for nothing."""
+        """Return in a few words what a person should check of an answer that was judged right, or ""."""
         return ""
 
     def with_settings(self, **settings) -> Self:

@@ -109,8 +109,10 @@ def measured(sets: Mapping[str, Sequence[Mapping]], scorer: AvaScorer | None) ->
 def study(args: Arguments) -> dict:
     """Measure what the texts show, and what a judge of prompts adds."""
     files = [ROWS / name for name in ("reasons.jsonl", "reasons_written_dev.jsonl", "lists.jsonl")]
-    own, _, lists = ([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] for path in files)
-    sets = {"own": own} | ({"written.dev": labelled_rows(args.folder)} if args.folder else {})
+    reasons, _, lists = (
+        [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] for path in files
+    )
+    sets = {"own": reasons} | ({"written.dev": labelled_rows(args.folder)} if args.folder else {})
     judges = {TEXTS: measured(sets, None)}
     judges |= {Path(name).name: measured(sets, AvaScorer(checkpoint=name, device="cpu")) for name in args.judges}
     doubts = Counter()
