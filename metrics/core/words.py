@@ -66,14 +66,18 @@ def contains(text: str, phrase: str) -> bool:
 def nearest_reference(references: Sequence[str], answer: str) -> str:
     """Return the accepted answer that has the largest share of its words in an answer, of several the shortest.
 
-    >>> nearest_reference(["in Upper Austria", "Linz on the Danube", "Linz"], "It was Linz.")
-    'Linz'
+    Where none shares a word it is the first one.
+
+    >>> references = ["in Upper Austria", "Linz on the Danube", "Linz"]
+    >>> nearest_reference(references, "It was Linz."), nearest_reference(references, "Graz")
+    ('Linz', 'in Upper Austria')
     """
     in_answer = set(content(answer))
 
     def likeness(reference: str) -> tuple[float, int]:
         words = set(content(reference))
-        return len(words & in_answer) / max(1, len(words)), -len(reference)
+        share = len(words & in_answer) / max(1, len(words))
+        return share, -len(reference.split()) if share else 0
 
     return max(references, key=likeness)
 
