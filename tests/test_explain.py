@@ -165,7 +165,7 @@ def test_an_answer_in_the_terminal():
         "Reference 1    1945",
         "Reference 2    later",
         "Verdict        judged wrong: probability 0.12; 0.50 or more counts as right",
-        'Reason         "1944" is not "1945".',
+        'Reason         "1944" instead of "1945".',
         "Compared with  1945",
         "",
         "What marks mean.",
@@ -224,10 +224,10 @@ def test_answers_of_files_on_a_page(metric, tmp_path):
             "When does it open?",
             "On 15 February, at 9 am",
             "It opens on 15 May at 9 am.",
-            '"15 May" is not "15 February".',
+            '"15 May" instead of "15 February".',
         ),
-        ("What does it cost?", "$1,299.50", "It costs $1,299 a month.", '"$1,299" is not "$1,299.50".'),
-        ("Who built it?", "Ann Lee built it.", "It was built by Bo Ray.", '"Bo Ray" is not "Ann Lee".'),
+        ("What does it cost?", "$1,299.50", "It costs $1,299 a month.", '"$1,299" instead of "$1,299.50".'),
+        ("Who built it?", "Ann Lee built it.", "It was built by Bo Ray.", '"Bo Ray" instead of "Ann Lee".'),
         ("When did it end?", "1945", "1944", "'1944' is not '1945' (checked by rule)."),
     ],
 )
@@ -235,11 +235,16 @@ def test_the_bundled_judge_says_which_number_date_or_name_is_wrong(question, acc
     assert Explainer(make_scorer("ava")).explained(question, answer, [accepted]).reason == reason
 
 
-def test_a_judge_that_only_names_words_says_which_one_says_more(tmp_path):
-    row = {"question": "Why did it close?", "references": ["The wages were too high."]}
-    row["prediction"] = "The museum in our old town was shut since its roof leaked badly in every rain of the winter."
-    out = " ".join(run(files.save(tmp_path / "rows.jsonl", [row]))[0].split())
-    assert "Note: 1 of the reasons only name words; --set ava.checkpoint=large says more often" in out, out
+def test_rejected_answers_without_a_reason_in_words_are_counted(tmp_path):
+    """Neither those that decline or whose words are in another order, nor right ones are among them."""
+    question = {"question": "Why did it close?", "references": ["The owner of the shop sued the bank."]}
+    answers = ["Its roof leaked badly in every rain of the winter.", "The bank of the shop sued the owner."]
+    answers += ["I don't know.", "The owner of the shop sued the bank.", "The owner of the shop sued the town."]
+    rows = files.save(tmp_path / "rows.jsonl", [question | {"prediction": text} for text in answers])
+    out = " ".join(run(rows)[0].split())
+    assert out.count("gives no reason in words") == 1
+    note = "Note: rejected answers without a reason in words: 1; --set ava.checkpoint=large gives one more often"
+    assert note in out, out
 
 
 def test_words_of_an_answer_that_declines_by_a_rule_have_no_effect():

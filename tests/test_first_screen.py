@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import genqa_metrics
 import pytest
+from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.registry import scorer_class
 from genqa_metrics.reports.excerpt import reading_lines, why_to_read
 from genqa_metrics.scale.options import ScoreOptions
@@ -24,7 +25,7 @@ from genqa_metrics.scale.scoring import (
 from tests.factories.cases import with_cases
 from tests.factories.files import questions_of, run, save
 
-JUDGE = SimpleNamespace(thresholds={"p": 0.5}, verdict="v", evidence="references")
+JUDGE = SimpleNamespace(thresholds={"p": 0.5}, verdict="v", evidence="references", doubt=lambda *texts: "")
 
 
 def columns(probabilities, labels, threshold=0.5):
@@ -73,6 +74,35 @@ def test_a_few_of_the_surest_right_answers_are_read_those_in_other_words_first()
     assert "judged right in other words: a lost condition" in "".join(
         line for lines in reading_lines(found, 80, 0.5) for line in lines
     )
+
+
+def test_of_the_surest_right_answers_those_with_a_doubt_come_first():
+    """An item is missing in the second one; the first one has other words alone."""
+    rows = columns([0.99, 0.98, 0.97], [None] * 3)
+    rows["references"] = [["Utah, Ohio and Iowa"]] * 3
+    rows["prediction"] = ["The three states that were named.", "Ohio and Iowa", "Iowa, Ohio and Utah"]
+    found = answers_to_read(rows, 10, SimpleNamespace(**{**vars(JUDGE), "doubt": AvaScorer.doubt}))
+    assert [(answer.id, answer.fault) for answer in found.first] == [
+        ("q1", 'check: "Utah" is not in the answer'),
+        ("q0", ""),
+    ]
+    assert 'check: "Utah" is not in the answer: "Ohio and Iowa"' in "".join(reading_lines(found, 100, 0.5)[0])
+
+
+@pytest.mark.parametrize(("answer", "shown"), [("It was Linz.", "Linz"), ("In Upper Austria.", "in Upper Austria")])
+def test_an_answer_stands_beside_the_nearest_accepted_one(answer, shown):
+    rows = columns([0.4], [None])
+    rows["references"] = [["Linz on the Danube", "Linz", "in Upper Austria"]]
+    rows["prediction"] = [answer]
+    (lines,) = reading_lines(answers_to_read(rows, 10, JUDGE), 100, 0.5)
+    assert lines[-1].endswith(f'accepted "{shown}"')
+
+
+def test_the_command_that_says_why_has_each_setting_once(tmp_path):
+    rows = save(tmp_path / "rows.jsonl", [{"question": "Who?", "prediction": "Bo Ray", "references": ["Ann Lee"]}])
+    for setting in ("ava.threshold=0.6", "ava.rules=true"):
+        out, _ = run("score", rows, "--set", setting)
+        assert " ".join(out.split()).count(f"--set {setting}") == 1
 
 
 def test_an_answer_that_is_given_in_several_epochs_is_listed_once_and_counted_each_time():

@@ -1,30 +1,43 @@
-"""Says in words how an answer that a judge rejects differs from the accepted one: what it lacks, adds, contradicts.
+"""Says how an answer that a judge rejects differs from the nearest accepted answer, where the two texts show it.
 
-Both texts are split into parts: items of lists, clauses, sentences. What makes an answer wrong is the smallest change
-with which the judge accepts it: a part of the accepted answer is added (it was missing), a part of the answer is left
-out (it was added), or gives way to a part of the accepted answer (it contradicts that). Where the judge accepts no
-change, dates, numbers, names and negations are compared.
+A difference is a fact of the texts: another number, date or name, Yes for No, a negation, one place in otherwise equal
+texts, or a part that one text has and the other, which says nothing else, does not have. Other words are no
+difference, since they can say the same. A judge of prompts also finds the part of an answer that it does not accept.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.reading import COMMON
-from ..core.replacing import FIRST_WORDS, instead
-from ..core.words import WORD, NumberInText, keys, quantities
-from .faults import surely_differ
+from ..core.replacing import FIRST_WORDS
+from ..core.words import WORD, NumberInText, absent_words, content, keys, nearest_reference, quantities
+from .faults import ORDERED, surely_differ
 
-SURE = 0.8  # probability from which a changed answer counts as accepted, see training/ava/results/reasons.json
-SURE_WITHOUT = 0.95  # the same of the answer itself, where a part of the accepted answer is left out instead
-MOST_CHANGES = 3
-MOST_PARTS = 12  # of a text that are changed; longer ones get reasons from their first parts
-LONG = 25  # words of an answer above which one change is tried
+SURE = 0.8  # probability from which an answer with another part counts as accepted
+MOST = 3  # differences that are named
+MOST_PARTS = 12  # of a text
+LONG = 25  # words of an answer up to which single values and names are compared, and additions are named
+LONGEST = 100  # words of a text in which one place is looked for
+PLACE = 4  # words of a place in which two texts differ
 NEAREST = 2  # parts of the accepted answer that are tried in the place of a part of the answer
+ALIKE = 4  # letters with which names of one thing begin, as Germany and German
 ITEM = 4  # words up to which a part is an item of a list
+LINKING = frozenset(  # words beside COMMON that say nothing alone
+    "about almost also although approximately around because but can could enough fairly fully here however i if just "
+    "me my nearly our please quite rather roughly since so some such then there therefore these those thus too us "
+    "very we while will would".split()
+)
+# Words with which an answer or an accepted answer adds nothing to the other one.
+_FRAME = (
+    COMMON
+    | LINKING
+    | frozenset("all any both example get include included includes must need needs only s yes".split())
+)
 _MARK = re.compile(r"[ \t]*(?:[-*•–+]|\(?\d{1,2}[.)]|#{1,6})[ \t]+")  # of an item of a list, or of a heading
 _BORDER = re.compile(
     r"(?<=[.!?])\s++|(?<!\s)\s*\n\s*|;\s++|:\s++|(?<!\s)\s++[–—-]\s++"
@@ -39,7 +52,20 @@ _DATE = re.compile(
     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}}\b)?"
     r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"
 )
-_NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
+NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
+_AND = ("and", "or", "but")
+_YES_OR_NO = re.compile(r"(?i)\W*(yes\b|no(?=[,;:!]|\.?\W*\Z|\.?\s+(?:he|i|it|she|that|there|they|this|we|you)\b))")
+_CLAUSE = frozenset("has he her his i is it its may she their them they think was were will with you your".split())
+_LIST = re.compile(r"(?i)\band\b|[;&\n]")
+_NO_LIST = re.compile(
+    r"(?i)\b(?:between|but|because|either|except|half|if|or|so|then|to|unless|when|where|which|while|who)\b"
+)
+_CONVERTED = [  # kinds of numbers of which one can be written as another
+    {"seconds", "months"},
+    {"celsius", "fahrenheit", "degrees"},
+    {"dollars", "Canadian dollars", "Australian dollars"},
+    {"percent", "percentage points"},
+]
 _EDGE = ' \t\n.,;:!?*_`"“”'
 
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
@@ -51,187 +77,60 @@ class Difference:
 
     kind: str  # "missing", "adds" or "contradicts"
     text: str  # of the accepted answer where it is missing, else of the answer
-    accepted: str = ""  # what a contradicting text stands in the place of
+    accepted: str = ""  # what the answer has a contradicting text instead of
     start: int = 0  # of a text of the answer, in characters
 
     def __str__(self) -> str:
         """Return the difference in words.
 
         >>> str(Difference("contradicts", "15 May", "15 February"))
-        '"15 May" is not "15 February"'
+        '"15 May" instead of "15 February"'
         """
-        return f'"{self.text}" is not "{self.accepted}"' if self.accepted else f'{self.kind}: "{self.text}"'
+        return f'"{self.text}" instead of "{self.accepted}"' if self.accepted else f'{self.kind}: "{self.text}"'
 
     @property
     def brief(self) -> str:
-        """The difference where the accepted answer stands beside it: 'missing "Polish"'."""
-        return f'{self.kind} "{self.text}"'
-
-
-@dataclass(frozen=True)
-class Change:
-    """A change of an answer: a part is left out, a part of the accepted answer is added, or both in one place."""
-
-    removed: tuple[int, int] | None  # characters of the answer
-    inserted: str = ""
-    exclusive: bool = False  # the answer stays, and the accepted answer loses the part
-
-
-@dataclass
-class Repair:
-    """The changes with which a judge accepts an answer, as far as they are known."""
-
-    question: str
-    references: Sequence[str]
-    answer: str
-    reference: str = ""  # the accepted answer that shares most words with the answer
-    changes: tuple[Change, ...] = ()  # the best so far
-    probability: float = 0.0  # with these changes
-    accepted: bool = False
-    spans: Sequence[tuple[int, int]] = ()  # parts of the answer that the reference lacks
-    reference_parts: Sequence[str] = ()
-    lacking: Sequence[str] = ()  # those that the answer lacks
-
-    def __post_init__(self):
-        asked = _content(self.question)
-        self.reference = nearest_reference(self.references, self.answer)
-        self.reference_parts = [self.reference[start:end] for start, end in spans_of_parts(self.reference)]
-        texts = [text for text in self.reference_parts if _content(text) - asked]
-        self.lacking = [text for text in texts if not _stands_in(text, self.answer)]
-        self.spans = [
-            (start, end)
-            for start, end in spans_of_parts(self.answer)
-            if not any(_stands_in(self.answer[start:end], reference) for reference in self.references)
-        ]
-
-    def is_open(self, number: int) -> bool:
-        """Return whether one more change is tried; long answers, which cost more, are changed once."""
-        return not self.accepted and (number == 0 or (bool(self.changes) and len(self.answer.split()) <= LONG))
-
-    def trials(self, kind: str) -> list[Change]:
-        """Return changes to try: "simple" adds or leaves out a part, "replacing" does both in one place.
-
-        An "exclusive" answer ("Only Ann.") is accepted where the accepted answer lacks a part.
-        """
-        left = [text for text in self.lacking if all(change.inserted != text for change in self.changes)]
-        spans = [span for span in self.spans if all(change.removed != span for change in self.changes)]
-        if kind == "simple":
-            return [*(Change(None, text) for text in left), *map(Change, spans)]
-        if kind == "exclusive":
-            return [] if self.changes else [Change(None, text, True) for text in left if self._without(text)]
-        result = []
-        for index, (start, end) in enumerate(spans):
-            content = _content(self.answer[start:end])
-
-            def distance(text: str, index: int = index, content: set[str] = content) -> tuple[float, float]:
-                return -_share(content, _content(text)), abs(left.index(text) - index * len(left) / len(spans))
-
-            result += [Change((start, end), text) for text in sorted(left, key=distance)[:NEAREST]]
-        return result
-
-    def read_with(self, change: Change) -> Sequence[str]:
-        """Return the accepted answers with which a changed answer is read."""
-        return [self._without(change.inserted)] if change.exclusive else self.references
-
-    def _without(self, text: str) -> str:
-        """Return the accepted answer without one of its parts."""
-        return ", ".join(each for each in self.reference_parts if each != text)
-
-    def changed(self, *more: Change) -> str:
-        """Return the answer with the changes so far, and more; "" where nothing is left."""
-        text, spans = self.answer, spans_of_parts(self.answer)
-        changes = [change for change in (*self.changes, *more) if not change.exclusive]
-        for change in sorted((c for c in changes if c.removed), key=lambda change: change.removed, reverse=True):
-            start, end = change.removed
-            if not change.inserted:  # it goes with what links it to the part before, or the first one to the next
-                before = max((last for _, last in spans if last <= start), default=None)
-                behind = min((first for first, _ in spans if first >= end), default=end)
-                start, end = (start, behind) if before is None else (before, end)
-            text = text[:start] + change.inserted + text[end:]
-        added = [change.inserted for change in changes if not change.removed]
-        text = "; ".join([text.rstrip(" .\n"), *added]) + "." if added else text
-        return text.strip() if any(map(str.isalnum, text)) else ""
-
-    def differences(self) -> list[Difference]:
-        """Return what the changes say of the answer.
-
-        A part that has to go contradicts the part of the accepted answer with which it shares words; others are added.
-        """
-        result = []
-        for change in self.changes:
-            start, end = change.removed or (0, 0)
-            removed, accepted = self.answer[start:end], change.inserted
-            if removed and not accepted:
-                accepted = self._counterpart(removed)
-            elif removed and self._is_item(change):
-                result.append(Difference("missing", accepted))
-                accepted = ""
-            if not removed:
-                result.append(Difference("missing", _lacking(accepted, self.answer)))
-            elif accepted:
-                text, accepted = _unlike(removed, accepted)
-                result.append(Difference("contradicts", text, accepted, start + removed.index(text)))
-            else:
-                text = _lacking(removed, self.reference)
-                result.append(Difference("adds", text, start=start + removed.index(text)))
-        return result
-
-    def _counterpart(self, text: str) -> str:
-        """Return the part of the accepted answer that shares most words with one of the answer; "" for none."""
-        wanted = _content(text) - _content(self.question)
-        best = max(self.reference_parts, key=lambda each: len(wanted & _content(each)), default="")
-        return best if wanted & _content(best) else ""
-
-    def _is_item(self, change: Change) -> bool:
-        """Return whether another item of a list stands in the place of one: this one is missing, that one added."""
-        removed = self.answer[slice(*change.removed)]
-        longest = max(len(text.split()) for text in (removed, *self.reference_parts))
-        return len(self.reference_parts) > 1 and longest <= ITEM and not _content(removed) & _content(change.inserted)
-
-
-def in_words(differences: Sequence[Difference], start: str = "") -> str:
-    """Return one sentence that names differences.
-
-    >>> in_words([Difference("missing", "the lid"), Difference("adds", "the cable")])
-    'Missing: "the lid"; adds: "the cable".'
-    """
-    text = start + "; ".join(map(str, differences))
-    return f"{text[:1].upper()}{text[1:]}."
+        """The difference in a list of answers: 'missing "Polish"'."""
+        return str(self).replace(": ", " ", not self.accepted)
 
 
 def stated_differences(question: str, references: Sequence[str], answer: str) -> list[Difference]:
-    """Return how dates, numbers, names and a negation of a wrong answer differ from the accepted one, by their words.
+    """Return how a wrong answer differs from the nearest accepted answer, as far as the two texts show it.
 
-    Empty for answers of more than `LONG` words, in which something else can be wrong.
-
-    >>> pairs = ("On 15 May.", "on 15 February"), ("The Bo Lee.", "Ann Ray"), ("Yes.", "not in June"), ("red", "blue")
-    >>> [in_words(stated_differences("When and who?", [accepted], answer)) for answer, accepted in pairs]
-    ['"15 May" is not "15 February".', '"Bo Lee" is not "Ann Ray".', 'Missing: "not in June".', '.']
+    >>> pairs = ("On 15 May.", "on 15 February"), ("The Bo Lee.", "Ann Ray"), ("Bo.", "Bo, not Al"), ("red", "blue")
+    >>> for answer, accepted in pairs:
+    ...     print(*stated_differences("When and who?", [accepted], answer))
+    "15 May" instead of "15 February"
+    "Bo Lee" instead of "Ann Ray"
+    missing: "not Al"
+    <BLANKLINE>
     """
-    if len(answer.split()) > LONG:
-        return []
     reference = nearest_reference(references, answer)
+    ways = [_other_place, _negation, _parts]
+    if len(answer.split()) <= LONG:  # in longer ones something else can be wrong
+        ways = [_yes_or_no, _values_that_differ, _other_name, *ways]
+    return next(filter(None, (way(question, reference, answer) for way in ways)), [])[:MOST]
+
+
+def _yes_or_no(question: str, reference: str, answer: str) -> list[Difference]:
+    """Return "Yes" for "No", or the reverse, at the beginning of two texts."""
+    first, second = map(_YES_OR_NO.match, (answer, reference))
+    if not first or not second or first[1].lower() == second[1].lower():
+        return []
+    return [Difference("contradicts", first[1], second[1], first.start(1))]
+
+
+def _values_that_differ(question: str, reference: str, answer: str) -> list[Difference]:
+    """Return dates and numbers of an answer that stand in the place of others of the accepted answer."""
     stated, accepted, asked = map(_values, (answer, reference, question))
-    added = [value for value in stated if not any(_same(value, other) for other in accepted + asked)]
-    lacking = [value for value in accepted if not any(_same(value, other) for other in stated + asked)]
+    added = [figure for figure in stated if not any(_may_be_same(figure, other) for other in accepted + asked)]
+    lacking = [figure for figure in accepted if not any(_may_be_same(figure, other) for other in stated + asked)]
     result = []
-    for value in added:
-        if other := next((other for other in lacking if _comparable(value, other)), None):
+    for figure in added:
+        if other := next((other for other in lacking if _comparable(figure, other)), None):
             lacking.remove(other)
-            result.append(Difference("contradicts", value.text, other.text, value.start))
-    result = result or _other_name(question, reference, answer)
-    negation = _NEGATION.search(reference)
-    if not result and negation and not any(map(_NEGATION.search, (answer, question))):
-        spans = [(start, end) for start, end in spans_of_parts(reference) if start <= negation.start() < end]
-        start, end = (*spans, (0, len(reference)))[0]
-        return [Difference("missing", reference[start:end].strip(_EDGE))]
-    return (result or [Difference("missing", value.text) for value in lacking])[:MOST_CHANGES]
-
-
-def nearest_reference(references: Sequence[str], answer: str) -> str:
-    """Return the accepted answer that shares the largest part of its words with an answer."""
-    in_answer = _content(answer)
-    return max(references, key=lambda text: _share(_content(text), in_answer))
+            result.append(Difference("contradicts", figure.text, other.text, figure.start))
+    return result
 
 
 class _Value(NamedTuple):
@@ -246,35 +145,196 @@ def _values(text: str) -> list[_Value]:
     matches = (m for m in _DATE.finditer(text) if m[0] != "May" or text[: m.start()].rstrip()[-1:].isalnum())
     dates = [_Value(match[0], match.start()) for match in matches]  # without the verb that begins a sentence
     in_dates = {position for date in dates for position in range(date.start, date.start + len(date.text))}
-    numbers = [each for each in quantities(text) if each.start not in in_dates]
-    # "eight in the morning" are no inches.
-    texts = (text[each.start : each.end].rstrip(_EDGE).removesuffix(" in") for each in numbers)
-    return dates + [_Value(shown, each.start, each) for shown, each in zip(texts, numbers, strict=True)]
+    result = []
+    for number in quantities(text):
+        shown = text[number.start : number.end].rstrip(_EDGE)
+        is_speed = number.kind == "metres" and re.match(r"\s*(?:an?|per)\b", text[number.end :])
+        if is_speed or shown.endswith(" in"):  # "eight in the morning" are no inches
+            shown, number = shown.removesuffix(" in"), replace(number, value=number.number, kind=None)
+        result += [_Value(shown, number.start, number)] * (number.start not in in_dates)
+    return dates + result
 
 
-def _same(first: _Value, second: _Value) -> bool:
-    """Return whether two values may be the same; a date may be a part of another one."""
+def _may_be_same(first: _Value, second: _Value) -> bool:
+    """Return whether two values may be the same; a date may be a part of another one.
+
+    >>> pairs = ("3 months", "90 days"), ("3 months", "3 days"), ("5 km", "two hours"), ("May", "2 May"), ("5", "5 km")
+    >>> [_may_be_same(*(_values(f"in {text}")[0] for text in pair)) for pair in pairs]
+    [True, False, False, True, True]
+    """
     if first.number and second.number:
-        return not surely_differ(first.number, second.number)
+        kinds = {first.number.kind, second.number.kind}
+        if None in kinds or len(kinds) == 1:
+            return not surely_differ(first.number, second.number)
+        return any(kinds <= family for family in _CONVERTED) and first.number.number != second.number.number
     words = set(keys(first.text)), set(keys(second.text))
     return words[0] <= words[1] or words[1] <= words[0]
 
 
 def _comparable(first: _Value, second: _Value) -> bool:
-    """Return whether a value can stand in the place of another: both have one kind, or are dates or years."""
+    """Return whether a value can stand in the place of another: in one unit, one number in two, or dates and years."""
     if first.number and second.number:
-        return first.number.kind == second.number.kind
-    return all(value.number is None or len(value.text) == 4 for value in (first, second))
+        return first.number.kind == second.number.kind or first.number.number == second.number.number
+    return all(figure.number is None or len(figure.text) == 4 for figure in (first, second))
 
 
 def _other_name(question: str, reference: str, answer: str) -> list[Difference]:
-    """Return the only name of an answer that has another one of the accepted answer in its place."""
+    """Return the only new name of an answer, where one name of the accepted answer is missing."""
+
+    def new(text: str, *others: str) -> list[tuple[str, int]]:
+        there = {word[:ALIKE] for other in others for word in keys(other)}
+        return [(name, start) for name, start in _names(text) if not {word[:ALIKE] for word in keys(name)} & there]
+
+    stated, accepted = new(answer, reference, question), new(reference, answer, question)
+    if len(stated) != 1 or len(accepted) != 1:
+        return []
+    (name, start), (other, _) = stated[0], accepted[0]
+    initials = {"".join(word[0] for word in text.split()) for text in (name, other)}
+    return [] if {name, other} & initials else [Difference("contradicts", name, other, start)]
+
+
+def _names(text: str) -> list[tuple[str, int]]:
+    """Return the names of a text with their starts: words with capital letters that do not only begin a sentence.
+
+    >>> _names("Visitors pay Ann Lee. May they? On Monday Bo Ray may."), _names("Paris.")
+    ([('Ann Lee', 13), ('Bo Ray', 42)], [('Paris', 0)])
+    """
     result = []
-    for match in _NAME.finditer(answer):
-        name = re.sub(rf"^(?:(?:{'|'.join(FIRST_WORDS)})\s+)+", "", match[0], flags=re.IGNORECASE)
-        if not quantities(name) and (other := instead(question, reference, answer, name)):
-            result.append(Difference("contradicts", name, other, match.end() - len(name)))
-    return result if len(result) == 1 else []
+    for match in _NAME.finditer(_DATE.sub(lambda date: "," * len(date[0]), text)):
+        name = re.sub(rf"^(?:(?:{'|'.join(FIRST_WORDS)})\b\s*)+", "", match[0], flags=re.IGNORECASE)
+        begins = match[0] == name and not re.search(r"[\w,]\W*\Z", re.split(r"[.!?:\n]\s", text[: match.start()])[-1])
+        goes_on = re.match(rf"\s+(?!(?:and|or)\s+{_CAPITAL})[^\W\d_]", text[match.end() :])
+        if name and not quantities(name) and not (begins and goes_on and " " not in name):
+            result.append((name, match.end() - len(name)))
+    return result
+
+
+def _other_place(question: str, reference: str, answer: str) -> list[Difference]:
+    """Return what differs between two texts that are equal but for one place of a few words.
+
+    >>> texts = "It weighs more than ten kilos.", "It does not weigh less than ten kilos."
+    >>> [str(*_other_place("", "it weighs less than ten kilos", text)) for text in texts]
+    ['"more" instead of "less"', 'adds: "does not"']
+    """
+    texts = reference, answer
+    words = [[*WORD.finditer(text)] for text in texts]
+    if max(map(len, words)) > LONGEST:
+        return []
+    in_keys = [[*map(" ".join, (keys(word[0]) for word in each))] for each in words]
+    changes = SequenceMatcher(None, *in_keys, autojunk=False).get_opcodes()
+    changed = [places for kind, *places in changes if kind != "equal"]
+    if len(changed) != 1:
+        return []
+    spans = changed[0][:2], changed[0][2:]
+    rest = [*in_keys[0][: spans[0][0]], *in_keys[0][spans[0][1] :]]
+    if len(rest) < max(ORDERED, max(map(len, words)) / 2) or not {*rest} - COMMON:
+        return []
+    places = []
+    for text, other, in_text, (first, last) in zip(texts, texts[::-1], words, spans, strict=True):
+        inner = [word for word in in_text[first:last] if word[0].lower() not in _AND]
+        start, end = (inner[0].start(), inner[-1].end()) if inner else (0, 0)
+        is_new = any(start <= word < end for word, _ in _new_words(text, other, question))
+        if len(inner) > PLACE or (inner and not is_new):
+            return []
+        places.append((text[start:end], start))
+    (missing, _), (added, start) = places
+    if not added:
+        return [Difference("missing", missing)]
+    return [Difference("contradicts" if missing else "adds", added, missing, start)]
+
+
+def _negation(question: str, reference: str, answer: str) -> list[Difference]:
+    """Return the clause behind a negation that one of two texts has, where all the other one says stands in it."""
+    starts = [first.end() if (first := _YES_OR_NO.match(text)) else 0 for text in (reference, answer)]
+    negations = [[*NEGATION.finditer(text, start)] for text, start in zip((reference, answer), starts, strict=True)]
+    if sorted(map(len, negations)) != [0, 1] or NEGATION.search(question):
+        return []
+    kind, text, other = ("missing", reference, answer) if negations[0] else ("adds", answer, reference)
+    ((negation,),) = filter(None, negations)
+    if _new_words(other, text, question) or not {*content(other)} & {*content(text)}:
+        return []
+    start = re.search(r"\w*\Z", text[: negation.start()]).start()
+    end = next((end for first, end in spans_of_parts(text) if first <= start < end), len(text))
+    return [Difference(kind, text[start:end].strip(_EDGE), start=start if kind == "adds" else 0)]
+
+
+def _parts(question: str, reference: str, answer: str) -> list[Difference]:
+    """Return what an answer lacks, where it says nothing that is not accepted, or adds to all that is accepted."""
+    if not {*content(reference)} & {*content(answer)}:
+        return []
+    new, lacking = _new_words(answer, reference, question), _new_words(reference, answer, question)
+    if lacking and not new:
+        spans = [span for span in spans_of_parts(reference) if any(span[0] <= start < span[1] for start, _ in lacking)]
+        return [Difference("missing", _lacking(reference, answer, *span)) for span in spans]
+    added = [(start, end) for start, end in spans_of_parts(answer) if _is_new(answer, start, end, new)]
+    unclear = lacking or len(added) > MOST or len(answer.split()) > LONG
+    return [] if unclear else [Difference("adds", answer[a:b], start=a) for a, b in added]
+
+
+def _lacking(reference: str, answer: str, start: int, end: int) -> str:
+    """Return a part of an accepted answer from its first to its last word that an answer lacks.
+
+    Words at its ends that say nothing alone belong to it.
+
+    >>> texts = "Free on Monday, if you ask for it.", "Free if you pay.", "On Monday it is free."
+    >>> _lacking(texts[0], texts[1], 0, 14), _lacking(texts[0], texts[2], 19, 33)
+    ('on Monday', 'if you ask for it')
+    """
+    absent = [span for span in absent_words(reference, answer) if start <= span[0] < end]
+    first, last = absent[0][0], absent[-1][1]
+    if not any(word[0].lower() not in _FRAME for word in WORD.finditer(reference, last, end)):
+        last = end
+    for word in reversed([*WORD.finditer(reference[:first])]):
+        if word[0].lower() not in _FRAME - {*_AND} or not reference[word.end() : first].isspace():
+            break
+        first = word.start()
+    return reference[first:last]
+
+
+def _new_words(text: str, other: str, question: str) -> list[tuple[int, int]]:
+    """Return (start, end) of the words of a text that say something which neither another one nor the question has."""
+    absent = [(start, end, text[start:end].lower()) for start, end in absent_words(text, other, question)]
+    return [(start, end) for start, end, word in absent if word not in _FRAME or NEGATION.fullmatch(word)]
+
+
+def _is_new(text: str, start: int, end: int, new: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a part of a text has only new words beside frames."""
+    words = [(word.start(), word[0].lower()) for word in WORD.finditer(text, start, end)]
+    telling = [position for position, word in words if word not in _FRAME]
+    return bool(telling) and all(any(first <= position < last for first, last in new) for position in telling)
+
+
+def doubt(question: str, references: Sequence[str], answer: str) -> str:
+    """Return which item an answer lacks of an accepted answer that is plainly a list, or adds to it; "" if none.
+
+    >>> doubt("Which?", ["Ann, Bo and Cy"], "Ann and Bo"), doubt("Which?", ["Ann and Bo"], "Ann, Cy and Bo")
+    ('check: "Cy" is not in the answer', 'check: "Cy" is not in the accepted answer')
+    >>> doubt("Which?", ["Ann or Bo"], "Ann"), doubt("Who is older?", ["Ann and Bo"], "Both of them")
+    ('', '')
+    """
+    if not any(map(_LIST.search, references)):
+        return ""
+    reference = nearest_reference(references, answer)
+    items = [reference[start:end] for start, end in spans_of_parts(reference)]
+    is_list = _LIST.search(reference) and not _NO_LIST.search(reference) and len(items) > 1
+    if not is_list or not all(map(_is_item, items)):
+        return ""
+    for each in filter(lambda each: _is_item(each.text), _parts(question, reference, answer)):
+        if each.kind == "missing" and not {*content(each.text)} & {*content(answer)}:
+            return f'check: "{each.text}" is not in the answer'
+        if each.kind == "adds" and re.search(r"(?i)(?:,|\band)\s*\Z", answer[: each.start]):
+            return f'check: "{each.text}" is not in the accepted answer'
+    return ""
+
+
+def _is_item(text: str) -> bool:
+    """Return whether a part of a text can be an item of a list: a few words without pronouns and the like.
+
+    >>> [_is_item(text) for text in ("the red door", "photo of the lock", "he stopped", "as it says")]
+    [True, True, False, False]
+    """
+    words = [word.lower() for word in WORD.findall(text)]
+    return len(words) <= ITEM and not {*words[:1]} & _FRAME - {"a", "an", "the"} and not {*words} & _CLAUSE
 
 
 def spans_of_parts(text: str) -> list[tuple[int, int]]:
@@ -293,110 +353,53 @@ def spans_of_parts(text: str) -> list[tuple[int, int]]:
         start = mark.end() if mark else start
         piece = text[start:end]
         first = start + len(piece) - len(piece.lstrip(_EDGE))
-        if _content(piece):
+        if content(piece):
             result.append((first, first + len(piece.strip(_EDGE))))
         start = border.end() if border else end
     return result[:MOST_PARTS]
 
 
-def _content(text: str) -> set[str]:
-    return set(keys(text)) - COMMON
+def _shared(text: str, words: Sequence[str]) -> int:
+    """Return how many words of a text are among some; each counts once."""
+    return len({*content(text)} & {*words})
 
 
-def _share(wanted: set[str], there: set[str]) -> float:
-    return len(wanted & there) / max(1, len(wanted))
-
-
-def _stands_in(phrase: str, text: str) -> bool:
-    return f" {' '.join(keys(phrase))} " in f" {' '.join(keys(text))} "
-
-
-def _unlike(removed: str, accepted: str) -> tuple[str, str]:
-    """Return what differs between two texts: a number or name, or what is left without the same beginning and end.
-
-    They come back whole where they share few words, or one has all words of the other.
-
-    >>> _unlike("It has ten legs", "twelve"), _unlike("before eight in the morning", "before six in the morning")
-    (('ten', 'twelve'), ('eight', 'six'))
-    >>> _unlike("It was Ann Lee.", "Bob Ray"), _unlike("the hall was sold out", "The hall had no heating")
-    (('Ann Lee', 'Bob Ray'), ('the hall was sold out', 'The hall had no heating'))
-    >>> _unlike("more than ten kilos", "less than ten kilos"), _unlike("in May", "in May or June")
-    (('more', 'less'), ('in May', 'in May or June'))
-    """
-    for difference in stated_differences("", [accepted], removed):
-        if difference.accepted:
-            return difference.text, difference.accepted
-    first, second = removed.split(), accepted.split()
-    same = [a.casefold() == b.casefold() for a, b in zip(first, second, strict=False)]
-    start = same.index(False) if False in same else len(same)
-    rest = list(zip(first[start:][::-1], second[start:][::-1], strict=False))
-    end = next((i for i, (a, b) in enumerate(rest) if a.casefold() != b.casefold()), len(rest))
-    texts = [_words(text, start, end) for text in (removed, accepted)]
-    is_short = start + end >= max(len(first), len(second)) / 2
-    return tuple(texts) if is_short and all(_content(text) for text in texts) else (removed, accepted)
-
-
-def _words(text: str, before: int, behind: int) -> str:
-    """Return a text without its first and last words, as many as the arguments say.
-
-    >>> _words("in the  old town hall", 1, 2)
-    'the  old'
-    """
-    words = [*re.finditer(r"\S+", text)]
-    return text[words[before].start() : words[-1 - behind].end()].strip(_EDGE) if before + behind < len(words) else ""
-
-
-def _lacking(phrase: str, text: str) -> str:
-    """Return a part without the words at its beginning that a text has in the same order.
-
-    >>> _lacking("On Thursdays at seven in the town hall", "On Thursdays at seven."), _lacking("the lid", "a lid")
-    ('in the town hall', 'the lid')
-    """
-    for word in reversed([*WORD.finditer(phrase)]):
-        rest = phrase[word.end() :].strip(_EDGE)
-        if _content(rest) and len(keys(phrase[: word.end()])) > 1 and _stands_in(phrase[: word.end()], text):
-            return re.sub(r"\A(?:and|or|but)\s+", "", rest)
-    return phrase
-
-
-def repairs(
+def differences(
     questions: Sequence[str],
     references: Sequence[Sequence[str]],
     answers: Sequence[str],
-    probabilities: Probabilities,
-    most: int = MOST_CHANGES,
-    sure: float = SURE,
-) -> list[Repair]:
-    """Return the smallest changes with which a judge accepts answers that it rejects; see the head of this file.
+    probabilities: Probabilities | None = None,
+) -> list[list[Difference]]:
+    """Return how wrong answers differ from the nearest accepted ones; [] where that is unknown.
 
     Args:
         questions: (n,) questions.
         references: (n,) accepted answers of each.
         answers: (n,) answers that the judge rejects.
-        probabilities: returns those of (questions, references, answers) by the judge.
-        most: number of changes of one answer.
-        sure: probability from which a changed answer counts as accepted.
+        probabilities: returns those of (questions, references, answers) by the judge. Where the texts show nothing,
+            it accepts an answer with one part replaced by a part of the accepted answer, or there is no difference.
     """
-    rows = [Repair(*row) for row in zip(questions, references, answers, strict=True)]
-    for number in range(most):
-        best = [(0.0, row.changes) for row in rows]
-        for kind in ("simple", "replacing", "exclusive"):
-            trials = [
-                (i, change, text)
-                for i, row in enumerate(rows)
-                if row.is_open(number) and best[i][0] < sure
-                for change in row.trials(kind)
-                if (text := row.changed(change))
-            ]
-            results = probabilities(
-                [rows[i].question for i, *_ in trials],
-                [rows[i].read_with(change) for i, change, _ in trials],
-                [text for *_, text in trials],
-            )
-            for (i, change, _), probability in zip(trials, results, strict=True):
-                if probability > max(SURE_WITHOUT if change.exclusive else 0.0, best[i][0]):
-                    best[i] = float(probability), (*rows[i].changes, change)
-        for row, (probability, changes) in zip(rows, best, strict=True):
-            if row.is_open(number):
-                row.probability, row.changes, row.accepted = probability, changes, probability >= sure
-    return rows
+    result = [stated_differences(*row) for row in zip(questions, references, answers, strict=True)]
+    trials = []
+    for row in [row for row, stated in enumerate(result) if not stated and probabilities]:
+        reference, spans = nearest_reference(references[row], answers[row]), spans_of_parts(answers[row])
+        phrases = [reference[start:end] for start, end in spans_of_parts(reference)]
+        for start, end in spans if len(spans) > 1 else ():  # of one part it would say nothing
+            words, rest = content(answers[row][start:end]), content(answers[row][:start] + answers[row][end:])
+            lacking = [phrase for phrase in phrases if 2 * _shared(phrase, rest) < len({*content(phrase)})]
+            nearest = sorted(lacking, key=lambda phrase, words=words: -_shared(phrase, words))[:NEAREST]
+            trials += [(row, start, answers[row][start:end], phrase) for phrase in nearest]
+    if not trials:
+        return result
+    rows = [row for row, *_ in trials]
+    texts = [
+        f"{answers[row][:start]}{phrase}{answers[row][start + len(text) :]}" for row, start, text, phrase in trials
+    ]
+    best = [SURE] * len(answers)
+    scores = probabilities([questions[row] for row in rows], [references[row] for row in rows], texts)
+    for (row, start, text, phrase), score in zip(trials, scores, strict=True):
+        if score > best[row]:
+            shorter = [each for each in stated_differences(questions[row], [phrase], text) if each.accepted]
+            first = shorter[0] if shorter else Difference("contradicts", text, phrase)
+            best[row], result[row] = float(score), [replace(first, start=start + first.start)]
+    return result

@@ -1,9 +1,9 @@
-"""Explains verdicts: the reference that decided, and what a wrong answer lacks, adds or contradicts.
+"""Explains verdicts: the reference that decided, a sentence on what the texts show, and the effect of every word.
 
-Where no difference is known, and of right answers, the effect of every word is the probability with it minus the
-probability without it (occlusion): a word with an effect above 0 counts for the answer, below 0 against it. Without
-"1944", a wrong "in 1944" is empty and no better. So in an answer that is judged wrong, a number or name is replaced by
-one that only the reference has. The changed answers are judged in batches, against the reference that decided.
+The effect of a word is the probability with it minus the probability without it (occlusion): a word with an effect
+above 0 counts for the answer, below 0 against it. It marks words, and is no reason. Without "1944", a wrong "in 1944"
+is empty and no better. So in an answer that is judged wrong, a number or name is replaced by one that only the
+reference has. The changed answers are judged in batches, against the reference that decided.
 """
 
 import re
@@ -12,30 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ..core.answers import attempts
-from ..core.reading import COMMON, one_line
+from ..core.reading import COMMON
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Mark
-from ..core.words import WORD, keys, quantities
-from .differences import in_words, repairs, stated_differences
+from ..core.words import contains, keys
+from .differences import LINKING, NEGATION, Difference, differences, doubt
 from .faults import ORDERED
 from .judging import Rules
 
-TELLING = 0.2  # effect of a word from which a reason names it; smaller ones name "A" and "is" of written answers
 MARKED = 0.1  # effect of a word from which it is marked
 NEAR = 0.2  # distance of a probability from the threshold up to which the judge is called unsure
-NAMED = 2  # the most words that a reason names
-LONG_ANSWER = 40  # words of an answer from which a reason begins with the sentence of the word that counts most
-SHOWN = 12  # words of that sentence, of a difference, and of a reference that are shown
-_SENTENCE = re.compile(
-    r"(?:(?m:^)[ \t]*\d{1,2}[.)][ \t]+(?=\S))?[^\s.!?](?:[^.!?\n]|[.!?]++(?![\s\"'*)]|\Z))*[.!?]*[\"'*)]*"
-)
-_NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
-LINKING = frozenset(  # beside COMMON: words that a reason does not name, since they say nothing alone
-    "about almost also although approximately around because but can could enough fairly fully here however i if just "
-    "me my nearly our please quite rather roughly since so some such then there therefore these those thus too us "
-    "very we while will would".split()
-)
-_CONNECTIVE = re.compile(r"(?i)\b(as (?:far|long|soon|well) as|or (?:more|less)|i\.e|e\.g)\b")  # LINKING as a whole
+SHOWN = 12  # words of a reference that are shown
+NO_REASON = "the judge gives no reason in words"
 
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
 
@@ -57,14 +45,14 @@ def explanations(
     probabilities: Probabilities,
     threshold: float,
     by_rule: Sequence[str | None] | None = None,
-    changes: int = 0,
+    by_parts: bool = False,
 ) -> list[dict]:
     """Return per row `reference`, `probability`, `words`, `reason` and `differences`.
 
     These are the number of the deciding reference, the likest by the judge; the probability of the row; [word, effect,
     start, end] in order, where a word of that reference does not count against an answer; a sentence, of `by_rule`
-    if a rule decided; and what makes a wrong answer wrong: by changes that the judge accepts, see
-    `differences.repairs`, so many at most, else by dates, numbers, names and negations.
+    if a rule decided; and how a wrong answer differs from the accepted one, see `differences.differences`, with
+    `by_parts` also by its parts that the judge does not accept.
     """
     rows = list(zip(questions, references, predictions, strict=True))
     by_rule = by_rule or [None] * len(rows)
@@ -81,16 +69,9 @@ def explanations(
     # Words of an answer that declines have no effect: without one of them it would be another answer.
     declines = [bool(rule) and not attempts(text) for rule, text in zip(by_rule, predictions, strict=True)]
     wrong = [i for i, row in enumerate(rows) if whole[i] < threshold and not by_rule[i] and attempts(row[2])]
-    mended = repairs(*zip(*(rows[i] for i in wrong), strict=True), probabilities, changes) if wrong and changes else []
-    differences, rises = {}, {}
-    for i, repair in zip(wrong, mended, strict=False):
-        stated = repair.differences() if repair.accepted else []
-        if stated and max(len(each.text.split()) for each in stated) <= SHOWN:  # a longer one says nothing
-            differences[i], rises[i] = stated, whole[i] - repair.probability
-    for i in wrong:
-        if i not in differences and (stated := stated_differences(*rows[i])):
-            differences[i] = stated
-    places = [(i, *span) for i, row in enumerate(rows) if not declines[i] and i not in rises for span in words[i]]
+    columns = [[row[column] for row in map(rows.__getitem__, wrong)] for column in range(3)]
+    named = dict(zip(wrong, differences(*columns, probabilities if by_parts else None), strict=True))
+    places = [(i, *span) for i, row in enumerate(rows) if not declines[i] for span in words[i]]
 
     def changed(i: int, start: int, end: int) -> str:
         text, other = predictions[i], None
@@ -101,25 +82,21 @@ def explanations(
     left_out = judged([(questions[i], [accepted[i]], changed(i, *span)) for i, *span in places])
     effects = {(i, *span): best[i] - float(p) for (i, *span), p in zip(places, left_out, strict=True)}
     result = []
-    for i, (question, _, answer) in enumerate(rows):
-        stated = differences.get(i, [])
-        spans = [(each.start, each.start + len(each.text)) for each in stated if each.kind != "missing"]
-        word_effects = []
+    for i, (question, texts, answer) in enumerate(rows):
+        right, stated, word_effects = whole[i] >= threshold, named.get(i, []), []
         for start, end in words[i]:
             effect = effects.get((i, start, end), 0.0)
-            if i in rises and any(first < end and start < last for first, last in spans):
-                effect = rises[i]
-            if whole[i] < threshold and _stands_in(answer[start:end], accepted[i]):
+            if not right and set(keys(answer[start:end])) <= set(keys(accepted[i])):
                 effect = max(effect, 0.0)  # what is accepted is not to blame
             word_effects.append([answer[start:end], effect, start, end])
-        unsure = "unsure: " * is_unsure(whole[i], threshold)
-        row = question, accepted[i], answer, whole[i], word_effects, threshold
+        reason = [_reason(accepted[i], answer, right, stated), *[doubt(question, texts, answer)] * right]
+        text = "unsure: " * is_unsure(whole[i], threshold) + "; ".join(filter(None, reason))
         result.append(
             {
                 "reference": deciding[i],
                 "probability": whole[i],
                 "words": word_effects,
-                "reason": by_rule[i] or (in_words(stated, unsure) if stated else reason(*row)),
+                "reason": by_rule[i] or f"{text[:1].upper()}{text[1:]}.",
                 "differences": [[each.kind, each.text, each.accepted] for each in stated],
             }
         )
@@ -131,53 +108,25 @@ def is_unsure(probability: float, threshold: float) -> bool:
     return UNSURE_FROM < probability < UNSURE_TO and abs(probability - threshold) <= NEAR
 
 
-def reason(
-    question: str, reference: str, answer: str, probability: float, words: Sequence[Sequence], threshold: float
-) -> str:
-    """Return one sentence on what decided the verdict; for a long answer it first quotes the sentence of the word."""
-    right = probability >= threshold
+def _reason(reference: str, answer: str, right: bool, differences: Sequence[Difference]) -> str:
+    """Return what can be seen in the texts for a verdict, without a capital letter and a stop.
+
+    >>> _reason("Ann Lee", "It was Ann Lee.", True, []), _reason("shut", "It is closed", False, [])
+    ("it contains the accepted answer 'Ann Lee'", "the judge gives no reason in words; accepted: 'shut'")
+    """
+    words, in_order = keys(answer), keys(reference)
     if not words:
-        return "The answer has no words."
-    if not right and not attempts(answer):
-        return f"It declines to answer; accepted: {_short(reference)}."
-    blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]
-    if any(says_something(text) for text, *_ in words):
-        linking = [match.span() for match in _CONNECTIVE.finditer(answer)]
-        blamed = [
-            word
-            for word in blamed
-            if says_something(word[0]) and not any(first <= word[2] < last for first, last in linking)
-        ]
-    named = sorted(blamed, key=lambda word: -word[1] if right else word[1])
-    least = max([TELLING, *(abs(word[1]) / 2 for word in named[:1])])
-    named = [word for word in named if (word[1] if right else -word[1]) >= least]
-    if right:  # what is accepted says more than what stands beside it
-        named = [word for word in named if _stands_in(word[0], reference)] or named
-    named = named[:NAMED]
-    in_order, said_in_order = keys(reference), keys(answer)
-    if named:
-        ordered = sorted(named, key=lambda word: word[2])
-        quoted = " and ".join(f"'{one_line(word[0])}'" for word in ordered)
-        counts = f"{'count' if len(named) > 1 else 'counts'} {'for' if right else 'against'} it"
-        text = f"{_sentence_of(named[0], answer)}{quoted} {counts}; accepted: {_cited(reference, named)}"
-    elif right:
-        text = f"the judge reads it as the accepted answer {_short(reference)}"
-    elif in_order != said_in_order and sorted(in_order) == sorted(said_in_order) and len(in_order) >= ORDERED:
-        text = f"it has the words of the accepted answer in another order: {_short(reference)}"
-    elif missing := _missing(reference, f"{question} {answer}"):
-        text = f"missing: {missing}; accepted: {_short(reference)}"
-    else:
-        text = f"it does not match the accepted answer {_short(reference)}"
-    text = "unsure: " * is_unsure(probability, threshold) + text
-    return text[:1].upper() + text[1:] + "."
-
-
-def _sentence_of(word: Sequence, answer: str) -> str:
-    """Return the beginning of a reason that quotes the sentence or line of a word of a long answer; else ""."""
-    if len(answer.split()) < LONG_ANSWER:
-        return ""
-    lines = (match for match in _SENTENCE.finditer(answer) if match.start() <= word[2] < match.end())
-    return next((f"in {_short(one_line(match[0]))}: " for match in lines), "")
+        return "the answer has no words"
+    if right:
+        is_in = contains(answer, reference)
+        return f"{'it contains' if is_in else 'judged to mean'} the accepted answer {_short(reference)}"
+    if not attempts(answer):
+        return f"it declines to answer; accepted: {_short(reference)}"
+    if differences:
+        return "; ".join(map(str, differences))
+    if in_order != words and sorted(in_order) == sorted(words) and len(in_order) >= ORDERED:
+        return f"it has the words of the accepted answer in another order: {_short(reference)}"
+    return f"{NO_REASON}; accepted: {_short(reference)}"
 
 
 def marks(answer: str, explanation: Mapping) -> list[Mark]:
@@ -231,56 +180,16 @@ def reason_by_rule(rules: Rules, question: str, references: Sequence[str], outpu
     return f"{reason} (checked by rule)."
 
 
-def _stands_in(phrase: str, reference: str) -> bool:
-    """Return whether every word of a part of an answer stands in the reference, in any form.
-
-    >>> _stands_in("12 eggs", "twelve eggs"), _stands_in("ten eggs", "twelve eggs")
-    (True, False)
-    """
-    return set(keys(phrase)) <= set(keys(reference))
-
-
 def says_something(word: str) -> bool:
     """Return whether a word carries meaning by itself, as "red" and "not" do, but not "and".
 
     >>> says_something("red"), says_something("not"), says_something("and")
     (True, True, False)
     """
-    return bool({*keys(word)} - COMMON - LINKING or _NEGATION.search(word))
+    return bool({*keys(word)} - COMMON - LINKING or NEGATION.search(word))
 
 
 def _short(text: str, most: int = SHOWN) -> str:
     """Return a text in quotes, the first words of a long one."""
     words = text.split()
     return f"'{' '.join(words[:most])} ...'" if len(words) > most else f"'{text.strip().rstrip('.')}'"
-
-
-def _cited(reference: str, words: Sequence[Sequence]) -> str:
-    """Return in quotes the part of a reference around the first of `words` that it contains, else its beginning."""
-    for word, *_ in words:
-        match = re.search(rf"(?i)(?<!\w){re.escape(word)}(?!\w)", reference)
-        if match and len(reference.split()) > 12:
-            before = reference[: match.start()].split()[-4:]
-            after = reference[match.end() :].split()[:4]
-            return f"'... {' '.join([*before, match[0], *after]).rstrip('.')} ...'"
-    return _short(reference)
-
-
-def _missing(reference: str, answer: str) -> str:
-    """Return up to three words of a reference that an answer lacks, in quotes, names first.
-
-    Where an answer has a quantity, those of the reference may be there in another form.
-
-    >>> _missing("The blue door", "a red door"), _missing("90 days", "3 months")
-    ("'blue'", '')
-    """
-    if quantities(answer):
-        spans = [(each.start, each.end) for each in quantities(reference)]
-        reference = "".join(letter for i, letter in enumerate(reference) if not any(a <= i < b for a, b in spans))
-    in_answer = {word.lower() for word in WORD.findall(answer)}
-    lacking = dict.fromkeys(
-        word
-        for word in WORD.findall(reference)
-        if word.lower() not in in_answer and len(word) > 3 and {*keys(word)} - COMMON - LINKING
-    )
-    return ", ".join(f"'{word}'" for word in sorted(lacking, key=lambda word: not word[0].isupper())[:3])

@@ -7,8 +7,7 @@ the faults that it names are these errors. Negations, long answers and invented 
 from collections.abc import Sequence
 
 from ..core.answers import attempts
-from ..core.reading import COMMON
-from ..core.words import NumberInText, equal, keys, quantities
+from ..core.words import NumberInText, content, equal, nearest_reference, quantities
 from .judging import Rules
 
 ROUNDED = 0.05  # relative difference that another unit explains
@@ -29,11 +28,9 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
     if not attempts(answer):
         return DECLINES
     answer = Rules().read(question, references, answer).answer
-    answer_words, asked = _content(answer), set(_content(question))
-    reference = max(
-        references, key=lambda text: len({*_content(text)} & {*answer_words}) / max(1, len({*_content(text)}))
-    )
-    accepted = _content(reference)
+    answer_words, asked = content(answer), set(content(question))
+    reference = nearest_reference(references, answer)
+    accepted = content(reference)
     if not answer_words or len(answer_words) > LONGEST:
         return ""
     needed = [key for key in accepted if key not in asked]
@@ -73,7 +70,3 @@ def surely_differ(first: NumberInText, second: NumberInText) -> bool:
         return high != 1000 * low
     units = {number.value / number.number if number.number else 0 for number in (first, second)}
     return len(units) == 1 or high - low > ROUNDED * high
-
-
-def _content(text: str) -> list[str]:
-    return [key for key in keys(text) if key not in COMMON]

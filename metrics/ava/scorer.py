@@ -27,8 +27,8 @@ from ..core.scorer import (
     is_number,
 )
 from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration
-from .differences import LONG, MOST_CHANGES, repairs
-from .explaining import explanations, marks, reason_by_rule
+from .differences import LONG, differences, doubt
+from .explaining import NO_REASON, explanations, marks, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
@@ -71,6 +71,7 @@ class AvaScorer(Scorer):
     recalls = True
     faults = FAULTS
     fault = staticmethod(fault)
+    doubt = staticmethod(doubt)
     device = "cpu"  # until the model is loaded
 
     def load(
@@ -235,20 +236,22 @@ class AvaScorer(Scorer):
         return result
 
     def differences(self, columns: Mapping[str, list]) -> list[str]:
-        """Return what wrong answers lack, add or contradict, by a judge of prompts; see `Scorer.differences`.
+        """Return how wrong answers differ from the accepted ones, by a judge of prompts; see `Scorer.differences`.
 
-        Longer answers than `LONG` words, which would be read some thirty times, have "".
+        It does not read parts of answers of more than `LONG` words, which would take it long.
         """
         ways = (self.probabilities, self.loaded), (self._by_second_scaled, self.second)
         loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded]
-        rows = columns["questions"], columns["references"], columns["predictions"]
-        if not loaded or not rows[0]:
+        if not loaded:
             return []
-        (probabilities, *_), result = loaded, [""] * len(rows[0])
-        short = [i for i, answer in enumerate(rows[2]) if attempts(answer) and len(answer.split()) <= LONG]
-        wrong = np.array(short, dtype=int)[probabilities(*_taken(rows, short)) < self.threshold] if short else []
-        for i, repair in zip(wrong, repairs(*_taken(rows, wrong), probabilities), strict=True):
-            result[i] = ", ".join(each.brief for each in repair.differences()) if repair.accepted else ""
+        rows = columns["questions"], columns["references"], columns["predictions"]
+        result = [""] * len(rows[0])
+        attempted = [i for i, answer in enumerate(rows[2]) if attempts(answer)]
+        for is_long in (False, True):
+            numbers = [i for i in attempted if (len(rows[2][i].split()) > LONG) == is_long]
+            named = differences(*_taken(rows, numbers), None if is_long else loaded[0])
+            for i, stated in zip(numbers, named, strict=True):
+                result[i] = ", ".join(each.brief for each in stated)
         return result
 
     def _by_second_scaled(self, *columns: Sequence) -> np.ndarray:
@@ -265,8 +268,8 @@ class AvaScorer(Scorer):
                 continue
             read = _taken(rows, numbers)
             ruled = [reason_by_rule(self.rules, *row) for row in zip(*read, strict=True)]
-            changes = {LINEAR: 0, PROMPT: MOST_CHANGES}.get(loaded.configuration, 1)
-            explained = explanations(*read, probabilities, self.threshold, ruled, changes)
+            by_parts = loaded.configuration == PROMPT
+            explained = explanations(*read, probabilities, self.threshold, ruled, by_parts)
             for i, item in zip(numbers, explained, strict=True):
                 result[i] = item
         return {"explanation": result}
@@ -282,9 +285,8 @@ class AvaScorer(Scorer):
             decided = [("Compared with", row.references[explanation["reference"]])] * is_open
             rows[i] = row._replace(marks=marks(row.prediction, explanation), evidence=decided)
         if self.loaded.configuration != PROMPT and self.second is None:
-            attempted = [of for of, row in zip(explanations, rows, strict=True) if attempts(row.prediction)]
-            wrong = [of for of in attempted if of["probability"] < self.threshold and not of["differences"]]
-            result.counts["words_alone"] = sum("(checked by rule)" not in of["reason"] for of in wrong)
+            reasons = (explanation["reason"].removeprefix("Unsure: ").lower() for explanation in explanations)
+            result.counts["no_reason"] = sum(reason.startswith(NO_REASON) for reason in reasons)
         return rows, result
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -304,8 +306,8 @@ class AvaScorer(Scorer):
             "unread": "short_answers: {} given, but only the linear judge reads them; this one "
             f"({configuration}) judged without them",
             "escalated": "{:,} rows of which the judge is unsure were read by the second one",
-            "words_alone": "{:,} of the reasons only name words; --set ava.checkpoint=large says more often what an "
-            "answer lacks, adds or contradicts",
+            "no_reason": "rejected answers without a reason in words: {:,}; --set ava.checkpoint=large gives one more "
+            "often",
             "left_to_first": "{:,} rows have the first judge's verdict: the time was over; the same command reads on",
         }
         reads, measured = "small reads English only, base and large German and Arabic too", ()

@@ -395,6 +395,11 @@ class Scorer:
         """Return in a few words what is wrong with an answer that was judged wrong; "" where that is unknown."""
         return ""
 
+    @staticmethod
+    def doubt(question: str, references: Sequence[str], answer: str) -> str:
+        """Return in a few words what a person should check of an answer that was judged right, or ""."""
+        return ""
+
     def with_settings(self, **settings) -> Self:
         """Return this metric with other settings of `compute`; what was loaded is shared.
 

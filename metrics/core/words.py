@@ -1,11 +1,13 @@
 """Words of texts, and numbers with their units; keys that their forms share; marks of words that two texts share."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from fractions import Fraction
 from functools import lru_cache
 
+from .reading import COMMON
 from .scorer import Stemmer
 
 # --- words of numbers and units ----------------------------------------------------------------------------------
@@ -215,6 +217,43 @@ def keys(text: str) -> list[str]:
     return [_stem(word) for word in words(text)]
 
 
+def content(text: str) -> list[str]:
+    """Return the keys of the words of a text that carry meaning.
+
+    >>> content("In the city of the cities")
+    ['citi', 'citi']
+    """
+    return [key for key in keys(text) if key not in COMMON]
+
+
+def contains(text: str, phrase: str) -> bool:
+    """Return whether a text has the words of a phrase in their order, in any form.
+
+    >>> contains("It has two cities.", "2 city"), contains("It has cities two.", "2 city")
+    (True, False)
+    """
+    return f" {' '.join(keys(phrase))} " in f" {' '.join(keys(text))} "
+
+
+def nearest_reference(references: Sequence[str], answer: str) -> str:
+    """Return the accepted answer that has the largest share of its words in an answer, of several the shortest.
+
+    Where none shares a word it is the first one.
+
+    >>> references = ["in Upper Austria", "Linz on the Danube", "Linz"]
+    >>> nearest_reference(references, "It was Linz."), nearest_reference(references, "Graz")
+    ('Linz', 'in Upper Austria')
+    """
+    in_answer = set(content(answer))
+
+    def likeness(reference: str) -> tuple[float, int]:
+        words = set(content(reference))
+        share = len(words & in_answer) / max(1, len(words))
+        return share, -len(reference.split()) if share else 0
+
+    return max(references, key=likeness)
+
+
 @lru_cache(2**12)
 def _keyed(text: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, NumberInText]]:
     """Return (key, start, end) of the words of a text and of its numbers with units, in order; and these by key."""
@@ -280,6 +319,16 @@ def word_marks(question: str, reference: str, candidate: str, longest: int | Non
     for word, *_ in asked:
         result[word] = result.get(word, 0) % ASKED + ASKED
     return result
+
+
+def absent_words(text: str, reference: str, question: str = "") -> list[tuple[int, int]]:
+    """Return (start, end) of the words and numbers of a text that neither reference nor question has in any form.
+
+    >>> absent_words("24 months in Graz", "two years in Linz"), absent_words("He won", "", "Who won?")
+    ([(13, 17)], [(0, 2)])
+    """
+    marks = word_marks(question, reference, text)
+    return [(start, end) for key, start, end in _keyed(text)[0] if key not in marks]
 
 
 def marked(encoding, pair: tuple[str, str], mark_by_key: dict[str, int]) -> list[int]:

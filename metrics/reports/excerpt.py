@@ -7,6 +7,7 @@ from textwrap import wrap
 
 from ..core.reading import COMMON, one_line, probability_and_threshold
 from ..core.scorer import UNSURE_FROM, UNSURE_TO
+from ..core.words import nearest_reference
 from ..scale import scoring
 from .table import number, visible
 
@@ -23,22 +24,22 @@ HEADINGS = {  # of the kinds of answers to read, where it is not the kind
 _WORD = re.compile(r"\w+")
 
 
-def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "accepted") -> list[str]:
-    """Return lines of so many characters: three at most of an answer, one of the first text that it is compared with.
+def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -> list[str]:
+    """Return lines of so many characters: three at most of an answer, one of the text beside it, if any.
 
-    >>> excerpt_lines("An insect has eight legs.", ["An insect has six legs."], 60)
+    >>> excerpt_lines("An insect has eight legs.", "An insect has six legs.", 60)
     ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
-    >>> [line[:6] for line in excerpt_lines("Eight long legs and two wings.", ["Six"], 4)]  # of a narrow terminal
+    >>> [line[:6] for line in excerpt_lines("Eight long legs and two wings.", "Six", 4)]  # of a narrow terminal
     ['answer', '      ', 'accept']
     """
     labels = max(LABELS, len(name) + 2)
-    room, other = max(width - labels, LEAST_ROOM), beside[0] if beside else ""
+    room = max(width - labels, LEAST_ROOM)
     answer_lines = wrap(quoted(answer, 10**6), room)
     if len(answer_lines) > MOST_LINES:
         cut = quoted(answer, MOST_LINES * room - LONGEST_WORD, other)
         answer_lines = wrap(cut, room, max_lines=MOST_LINES, placeholder='..."')
     lines = list(zip(("answer", "", ""), answer_lines, strict=False))
-    lines += [(name, quoted(other, room, answer))] * bool(beside)
+    lines += [(name, quoted(other, room, answer))] * bool(other)
     return [f"{label:<{labels}}{text}" for label, text in lines]
 
 
@@ -137,17 +138,17 @@ def reading_lines(
         line += f"{_grade(answer):<5}, " * (kind == scoring.DISAGREE) + f"{scores[answer]:<{score_width}}  "
         line += f"{_grade(answer)}? " * (kind == scoring.UNSURE)
         line += f"{answer.fault}: " if answer.fault else ""
-        text, beside, name = answer.prediction, answer.references, "accepted"
+        text, name = answer.prediction, "accepted"
+        other = nearest_reference(answer.references, text) if answer.references else ""
         if answer in weakest:
-            _, text, name, evidence = weakest[answer]
-            beside = [evidence] * bool(evidence)
-        texts = "; ".join([quoted(text, 10**6), *(f"{name} {quoted(other, 10**6)}" for other in beside[:1])])
+            _, text, name, other = weakest[answer]
+        texts = "; ".join([quoted(text, 10**6), *[f"{name} {quoted(other, 10**6)}"] * bool(other)])
         if len(line) + len(texts) <= width:
             lines.append(line + texts)
         else:
             line += quoted(answer.question, max(width - len(line), 12)) if answer.question else ""
             lines.append(line.rstrip())
-            lines += [" " * 6 + shown for shown in excerpt_lines(text, beside, max(width - 6, 40), name)]
+            lines += [" " * 6 + shown for shown in excerpt_lines(text, other, max(width - 6, 40), name)]
     return result
 
 

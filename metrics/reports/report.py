@@ -32,7 +32,7 @@ MOST_NAMED = 5  # in a sentence
 MOST_CHARACTERS = 80  # of the names that a sentence lists
 WIDTH, SCREEN = 100, 30  # columns and lines of a first screen at most
 _FILES = re.compile(r"(genqa-metrics [a-z]+ |--labels )(FILE|LABELS)\b")  # in commands that sentences name
-_COMMAND = re.compile(r"genqa-metrics [a-z]+ (?:FILE|LABELS)(?: --?[a-z-]+(?: [\w./=]+)?)*")
+_COMMAND = re.compile(r"genqa-metrics [a-z]+ (?:FILE|LABELS)(?: --?[a-z-]+(?: (?:[\w./=]+|'[^']*'))?)*")
 _NO_BREAK = "\ue000"  # stands for a blank in a command, which is printed on one line
 
 
@@ -376,8 +376,17 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
 
 
 def _with_files(text: str, names: Mapping[str, str]) -> str:
-    """Return a text in whose commands FILE and LABELS are the names of files."""
-    return _FILES.sub(lambda match: match[1] + names.get(match[2], match[2]), text)
+    """Return a text in whose commands FILE and LABELS are the names of files, with options that it does not have.
+
+    >>> _with_files("genqa-metrics explain FILE --set ava.threshold=0.6", {"FILE": "a.csv --set ava.threshold=0.6"})
+    'genqa-metrics explain a.csv --set ava.threshold=0.6'
+    """
+
+    def with_name(match: re.Match) -> str:
+        name, *options = re.split("(?= --)", names.get(match[2], match[2]))
+        return match[1] + name + "".join(option for option in options if option not in text)
+
+    return _FILES.sub(with_name, text)
 
 
 def print_field(console, label, text, columns: int) -> None:

@@ -303,7 +303,7 @@ class AnswerToRead:
     passages: Sequence[str] = ()  # of a metric that reads passages in place of accepted answers
     scores: Mapping[str, float] = field(default_factory=dict)  # of a metric of words, two of them if far apart
     missing: Sequence[str] = field(default_factory=list)  # references that a set lacks; `prediction` has its lines
-    fault: str = ""  # what is wrong with an answer that was judged wrong, in a few words, where that is known
+    fault: str = ""  # what is wrong with an answer that was judged wrong, or to be checked, in a few words, if known
 
 
 class AnswersToRead:
@@ -406,12 +406,14 @@ def answers_to_read(
         elif label not in (0, 1) and (
             far := _other_words(columns["prediction"][row], columns["references"][row], questions[row] or "")
         ):
-            kind, rank = OTHER_WORDS, -far
+            doubt = scorer.doubt(questions[row] or "", columns["references"][row], columns["prediction"][row])
+            kind, rank = OTHER_WORDS, -far - bool(doubt)  # these first
         else:
             continue
         texts = {name: columns[name][row] for name in _OF_ROW} | {"question": questions[row]}
         texts["passages"] = list(columns[scorer.evidence][row]) if scorer.evidence != "references" else []
-        texts["fault"] = (faults[row] or "").replace(UNKNOWN_FAULT, "") if faults else ""
+        fault = doubt if kind == OTHER_WORDS else faults[row] if faults else ""
+        texts["fault"] = (fault or "").replace(UNKNOWN_FAULT, "")
         numbers = {"rank": round(float(rank), 6), "score": round(float(row_score), 6), "verdict": verdict}
         answers.append(AnswerToRead(kind, **numbers, **texts, scores=scores))
     return AnswersToRead(answers, number)

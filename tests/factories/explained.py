@@ -36,6 +36,6 @@ def explainer(**attributes):
 def judged(**changes):
     """'In 1944.' against '1945' is wrong, '1944' counts against it."""
     texts = {"key": "k", "question": "When?", "references": ("1945", "later"), "system": "", "answer": "In 1944."}
-    judge = {"verdict": False, "probability": 0.125, "reason": '"1944" is not "1945".'}
+    judge = {"verdict": False, "probability": 0.125, "reason": '"1944" instead of "1945".'}
     marks = {"marks": ((3, 7, "against", "-0.50"),), "evidence": (("Compared with", "1945"),)}
     return ViewedAnswer(**texts | judge | marks | changes)

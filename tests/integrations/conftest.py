@@ -40,7 +40,7 @@ def expected():
     columns = ([row[name] for row in ROWS] for name in ("question", "prediction", "references"))
     found = RowScorer("ava")(*columns)
     assert [result.correct for result in found] == [True, False, True, False]
-    assert found[1].reason == '"seven" is not "Four".'
+    assert found[1].reason == '"seven" instead of "Four".'
     return found
 
 

@@ -46,7 +46,7 @@ def test_results_have_score_verdict_and_reason(cases, expected, together):
 
 
 def test_a_failure_says_why(cases):
-    with pytest.raises(AssertionError, match='"seven" is not "Four"'):
+    with pytest.raises(AssertionError, match='"seven" instead of "Four"'):
         assert_test(cases[1], [GenqaMetric()], run_async=False)
     assert_test(cases[0], [GenqaMetric(metric="aev", threshold=0.3)], run_async=False)
 

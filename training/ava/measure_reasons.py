@@ -1,41 +1,39 @@
-"""Measure how often a judge says rightly what a wrong answer lacks, adds or contradicts, and what that costs.
+"""Measure how often what is said to be missing, added or contradicted in a rejected answer is so.
 
-    python -m training.ava.measure_reasons --judges large --folder DATA/written --json RESULT.json
+    python -m training.ava.measure_reasons --judges base --folder DATA/written --json RESULT.json
 
-The rows of `rows/reasons.jsonl` name the texts to find. Those of questions with an even number chose the probability
-from which a changed answer counts as accepted (`f1_by_level`); the others, and labelled rows of written.dev, are
-measured.
+The rows of `rows/reasons.jsonl`, and labelled rows of written.dev, name the texts to find in wrong answers; of right
+ones nothing should be named. Without a judge all answers count as rejected. `rows/lists.jsonl` has answers that are
+complete lists, lack an item or add one.
 """
 
 import gzip
 import json
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from genqa_metrics.ava.differences import MOST_CHANGES, SURE, repairs
+from genqa_metrics.ava.differences import differences, doubt
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.checkpoints import file_digest
-from genqa_metrics.core.judge_model import PROMPT
 from genqa_metrics.core.reading import COMMON
 from genqa_metrics.core.words import keys
 
 from training.common import markdown_table, option
-from training.studies.harness import Output, Study, read
+from training.studies.harness import Output, Study
 
 ROWS = Path(__file__).with_name("rows")
 DEV = "written.dev.jsonl.gz"
 KINDS = ("missing", "adds", "contradicts")
-LEVELS = (0.6, 0.7, 0.8, 0.9)  # from which a changed answer may count as accepted
+TEXTS = "none: all are rejected"
 
 
 @dataclass
 class Arguments(Output):
     """Which judges are measured."""
 
-    judges: list[str] = option("small, base, large, folders")
+    judges: list[str] = option("judges of prompts: base, large, folders", [])
     folder: str | None = option("folder of written.dev.jsonl.gz; without it its rows are left out", None)
 
 
@@ -82,75 +80,62 @@ def counted(rows: Sequence[Mapping], differences: Sequence[Sequence[tuple[str, s
     return {kind: dict(numbers) for kind, numbers in counts.items()}
 
 
-def shares(counts: Mapping[str, int]) -> tuple[float, float]:
-    """Return precision and recall, 0 where nothing was named or expected."""
-    named = counts["right"] + counts["wrong"]
-    return counts["right"] / max(1, named), counts["found"] / max(1, counts["expected"])
-
-
-def named_differences(scorer: AvaScorer, rows: Sequence[Mapping], sure: float = SURE) -> list[list[tuple[str, str]]]:
-    """Return (kind, text) of the differences of each row, none where the judge accepts the answer."""
+def named_differences(rows: Sequence[Mapping], scorer: AvaScorer | None) -> list[list[tuple[str, str]] | None]:
+    """Return (kind, text) of the differences of each row; None where the judge accepts the answer, if there is one."""
     columns = [[row[name] for row in rows] for name in ("question", "references", "candidate")]
-    rejected = [i for i, probability in enumerate(scorer.probabilities(*columns)) if probability < scorer.threshold]
-    most = MOST_CHANGES if scorer.loaded.configuration == PROMPT else 1
-    mended = repairs(*([column[i] for i in rejected] for column in columns), scorer.probabilities, most, sure)
-    differences: list[list[tuple[str, str]]] = [[] for _ in rows]
-    for i, repair in zip(rejected, mended, strict=True):
-        if repair.accepted:
-            differences[i] = [(each.kind, each.text) for each in repair.differences()]
-    return differences
+    rejected = [*range(len(rows))]
+    if scorer:
+        rejected = [i for i, score in enumerate(scorer.probabilities(*columns)) if score < scorer.threshold]
+    taken = ([column[i] for i in rejected] for column in columns)
+    result: list[list[tuple[str, str]] | None] = [None] * len(rows)
+    for i, stated in zip(rejected, differences(*taken, scorer and scorer.probabilities), strict=True):
+        result[i] = [(each.kind, each.text) for each in stated]
+    return result
 
 
-def rates(scorer: AvaScorer, rows: Sequence[Mapping]) -> dict[str, float]:
-    """Return rows a second of processor time by a judge that keeps no logits, without and with reasons."""
-    scorer.loaded = replace(scorer.loaded, facts={})
-    scorer.ready()
-    start = time.process_time()
-    scorer.probabilities(*([row[name] for row in rows] for name in ("question", "references", "candidate")))
-    judged = time.process_time()
-    named_differences(scorer, rows)  # judges the rows once more
-    seconds = judged - start, time.process_time() - judged
-    return {name: round(len(rows) / each, 2) for name, each in zip(("without", "with"), seconds, strict=True)}
-
-
-def measured(name: str, args: Arguments) -> dict:
-    """Return precision and recall of one judge by set of rows, and rows a second."""
-    scorer = AvaScorer(checkpoint=name, device="cpu")
-    own_rows = [json.loads(line) for line in (ROWS / "reasons.jsonl").read_text(encoding="utf-8").splitlines()]
-    halves = [[row for row in own_rows if int(row["id"].partition(".")[0]) % 2 == odd] for odd in (0, 1)]
-    chosen = {}
-    for sure in LEVELS:
-        pairs = [shares(kind) for kind in counted(halves[0], named_differences(scorer, halves[0], sure)).values()]
-        f1 = [2 * precision * recall / max(precision + recall, 1e-9) for precision, recall in pairs]
-        chosen[f"{sure:g}"] = round(sum(f1) / len(f1), 3)
-    rows = {"own": halves[1]} | ({"written.dev": labelled_rows(args.folder)} if args.folder else {})
-    named = {name: named_differences(scorer, rows[name]) for name in rows}
-    kinds = {name: counted(rows[name], named[name]) for name in rows}
-    rows_named = {name: len(rows[name]) for name in rows}
-    return {"rows": rows_named, "kinds": kinds, "f1_by_level": chosen, "rows_a_second": rates(scorer, halves[1][:18])}
+def measured(sets: Mapping[str, Sequence[Mapping]], scorer: AvaScorer | None) -> dict:
+    """Return by set of rows what is named of wrong answers by kind, and of how many right and wrong ones."""
+    result = {}
+    for name, rows in sets.items():
+        named = list(zip(rows, named_differences(rows, scorer), strict=True))
+        wrong = [(row, texts or []) for row, texts in named if not row["label"]]
+        result[name] = {"kinds": counted(*zip(*wrong, strict=True))}
+        for label, verdict in enumerate(("wrong", "right")):
+            texts = [texts for row, texts in named if row["label"] == label and texts is not None]
+            result[name][verdict] = {"rejected": len(texts), "named": sum(map(bool, texts))}
+    return result
 
 
 def study(args: Arguments) -> dict:
-    """Measure judges; those that the result file has are kept."""
-    kept = read(args.json)["judges"] if args.json and Path(args.json).is_file() else {}
-    files = ROWS / "reasons.jsonl", ROWS / "reasons_written_dev.jsonl", Path(args.folder or "", DEV)
-    data = {path.name: file_digest(path) for path in files if path.is_file()}
-    return {"data": data, "judges": kept | {Path(name).name: measured(name, args) for name in args.judges}}
+    """Measure what the texts show, and what a judge of prompts adds."""
+    files = [ROWS / name for name in ("reasons.jsonl", "reasons_written_dev.jsonl", "lists.jsonl")]
+    reasons, _, lists = (
+        [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] for path in files
+    )
+    sets = {"own": reasons} | ({"written.dev": labelled_rows(args.folder)} if args.folder else {})
+    judges = {TEXTS: measured(sets, None)}
+    judges |= {Path(name).name: measured(sets, AvaScorer(checkpoint=name, device="cpu")) for name in args.judges}
+    doubts = Counter()
+    for row in lists:
+        text = doubt(row["question"], row["references"], row["candidate"])
+        doubts["named" if text else "none", "complete" if row["label"] else "incomplete"] += 1
+    named = {" ".join(names): count for names, count in sorted(doubts.items())}
+    return {"data": {path.name: file_digest(path) for path in files}, "judges": judges, "lists": named}
 
 
 def table(result: dict) -> str:
-    """Return as Markdown how many named texts are right and how many are found, and rows a second of each judge."""
+    """Return as Markdown how many named texts are right and found, and of how many rejected answers one is named."""
     lines = []
-    for judge, results in result["judges"].items():
-        speed = [f"{rate:g}" for rate in results["rows_a_second"].values()]
-        for name, kinds in results["kinds"].items():
+    for judge, sets in result["judges"].items():
+        for name, results in sets.items():
             cells = []
-            for numbers in kinds.values():
+            for numbers in results["kinds"].values():
                 named = numbers["right"] + numbers["wrong"]
                 cells += [f"{numbers['right']} of {named}", f"{numbers['found']} of {numbers['expected']}"]
-            lines.append([judge, f"{name} ({results['rows'][name]})", *cells, *speed])
+            cells += [f"{results[label]['named']} of {results[label]['rejected']}" for label in ("wrong", "right")]
+            lines.append([judge, name, *cells])
     header = ["judge", "rows", *(f"{kind}: {share}" for kind in KINDS for share in ("right", "found"))]
-    return markdown_table([*header, "rows a second", "with reasons"], lines)
+    return markdown_table([*header, "wrong answers with a reason", "right answers with a reason"], lines)
 
 
 STUDY = Study(__spec__.name, Arguments, study, table)

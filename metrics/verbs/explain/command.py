@@ -11,7 +11,7 @@ from ... import terminal
 
 WORST = 10  # answers of files that are shown, as many as `score` lists
 _METRIC = (
-    "ava: what a wrong answer lacks, adds or contradicts, or which words count. kpqa: what it weighs and matches. "
+    "ava: how a wrong answer differs from the accepted one. kpqa: what it weighs and matches. "
     "grounding: which sentences no passage supports. aev, f_meta: of files, a sentence. Default: ava, as for score; "
     "kpqa with --idf; grounding with --context."
 )
@@ -51,8 +51,8 @@ def explain(
 ) -> None:
     """Show why a metric scored an answer as it did; of files, the answers that a person should read first.
 
-    **ava** prints the verdict and the reason: what a wrong answer lacks, adds or contradicts, or else the words that
-    count for and against the answer, by what the probability is without them.
+    **ava** prints the verdict and the reason: what a wrong answer lacks, adds, or has instead of what is accepted,
+    where the texts show it. Else words are marked by what the probability is without them.
 
     **kpqa** prints the answer and every reference with the keyphrase weight of each word piece, and marks the pieces
     that match. Below stand the weighted scores beside the unweighted ones and, with several references, which one

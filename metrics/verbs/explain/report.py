@@ -29,7 +29,7 @@ def explain(
         question: the question.
         prediction: the answer.
         references: one or several right answers; grounding reads none.
-        metric: "ava" (what a wrong answer lacks, adds or contradicts, and the words that count), "kpqa" (weights and
+        metric: "ava" (how a wrong answer differs from the accepted one, and the words that count), "kpqa" (weights and
             matches) or "grounding" (which sentences the passages support).
         settings: settings of the metric, such as checkpoint.
         contexts: for grounding, the passages that were retrieved.
