@@ -101,7 +101,7 @@ def test_a_judge_that_is_biased_is_put_right(judged):
     assert "its verdicts make no interval narrower: label more, or take another judge" in report.help_of_judge()
     assert report.help_of_judge() in str(report).replace("\n", " ")
     right, every = sum(label["label"] == 1 for label in labels), len(labels)
-    said = f"the judge agrees with {right} of {every} labels (a judge that accepts every answer: {right})"
+    said = f"the judge agrees with {right} of {every} labels (a judge that calls every answer right: {right})"
     assert said in str(report)
 
 

@@ -325,7 +325,7 @@ def test_no_system_wins_where_how_many_are_right_cannot_be_told():
         "Which system has more right answers cannot be told: the judge accepts good 3, bad 0 of 3."
     ]
     assert "good is significantly better" not in report.to_html() + str(report)
-    assert "cannot tell (judge accepts 3 of 3)" in str(report)
+    assert "cannot tell (3 of 3 judged right)" in str(report)
     page = report.to_html()
     assert "share that the judge accepts, not accuracy" in page
     assert '<line class="interval"' not in page

@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.quantities import NumberInText, quantities
+from ..core.quantities import NumberInText, equal, quantities
 from ..core.reading import COMMON
 from ..core.replacing import FIRST_WORDS, instead
 from ..core.words import WORD, keys
-from .faults import surely_differ
 
 SURE = 0.8  # probability from which a changed answer counts as accepted, see training/ava/results/reasons.json
 SURE_WITHOUT = 0.95  # the same of the answer itself, where a part of the accepted answer is left out instead
@@ -26,6 +25,7 @@ MOST_PARTS = 12  # of a text that are changed; longer ones get reasons from thei
 LONG = 25  # words of an answer above which one change is tried
 NEAREST = 2  # parts of the accepted answer that are tried in the place of a part of the answer
 ITEM = 4  # words up to which a part is an item of a list
+ROUNDED = 0.05  # relative difference of two numbers that another unit explains
 _MARK = re.compile(r"[ \t]*(?:[-*•–+]|\(?\d{1,2}[.)]|#{1,6})[ \t]+")  # of an item of a list, or of a heading
 _BORDER = re.compile(
     r"(?<=[.!?])\s++|(?<!\s)\s*\n\s*|;\s++|:\s++|(?<!\s)\s++[–—-]\s++"
@@ -261,6 +261,17 @@ def _same(first: _Value, second: _Value) -> bool:
     return words[0] <= words[1] or words[1] <= words[0]
 
 
+def surely_differ(first: NumberInText, second: NumberInText) -> bool:
+    """Return whether two numbers surely differ: 2 GB may be 2,048 MB, and 100.000 may be 100,000."""
+    if first.kind != second.kind or equal(first, second):
+        return False
+    low, high = sorted((abs(first.value), abs(second.value)))
+    if first.kind is None:
+        return high != 1000 * low
+    units = {number.value / number.number if number.number else 0 for number in (first, second)}
+    return len(units) == 1 or high - low > ROUNDED * high
+
+
 def _comparable(first: _Value, second: _Value) -> bool:
     """Return whether a value can stand in the place of another: both have one kind, or are dates or years."""
     if first.number and second.number:
@@ -270,10 +281,16 @@ def _comparable(first: _Value, second: _Value) -> bool:
 
 def _other_name(question: str, reference: str, answer: str) -> list[Difference]:
     """Return the only name of an answer that has another one of the accepted answer in its place."""
-    result = []
+    result, numbers = [], quantities(answer)
     for match in _NAME.finditer(answer):
+        if any(number.start <= match.start() < number.end for number in numbers):  # a unit
+            continue
         name = re.sub(rf"^(?:(?:{'|'.join(FIRST_WORDS)})\s+)+", "", match[0], flags=re.IGNORECASE)
-        if not quantities(name) and (other := instead(question, reference, answer, name)):
+        if (
+            not quantities(name)
+            and (other := instead(question, reference, answer, name))
+            and {*keys(name)} != {*keys(other)}
+        ):
             result.append(Difference("contradicts", name, other, match.end() - len(name)))
     return result if len(result) == 1 else []
 

@@ -17,7 +17,7 @@ from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Mark
 from ..core.words import WORD, keys
-from .differences import in_words, repairs, stated_differences
+from .differences import Difference, in_words, repairs, stated_differences
 from .faults import ORDERED
 from .judging import Rules
 
@@ -65,7 +65,7 @@ def explanations(
     These are the number of the deciding reference, the likest by the judge; the probability of the row; [word, effect,
     start, end] in order, where a word of that reference does not count against an answer; a sentence, of `by_rule`
     if a rule decided; and what makes a wrong answer wrong: by changes that the judge accepts, see
-    `differences.repairs`, so many at most, else by dates, numbers, names and negations.
+    `differences_of_wrong`.
     """
     rows = list(zip(questions, references, predictions, strict=True))
     by_rule = by_rule or [None] * len(rows)
@@ -82,15 +82,9 @@ def explanations(
     # Words of an answer that declines have no effect: without one of them it would be another answer.
     declines = [bool(rule) and not attempts(text) for rule, text in zip(by_rule, predictions, strict=True)]
     wrong = [i for i, row in enumerate(rows) if whole[i] < threshold and not by_rule[i] and attempts(row[2])]
-    mended = repairs(*zip(*(rows[i] for i in wrong), strict=True), probabilities, changes) if wrong and changes else []
-    differences, rises = {}, {}
-    for i, repair in zip(wrong, mended, strict=False):
-        stated = repair.differences() if repair.accepted else []
-        if stated and max(len(each.text.split()) for each in stated) <= SHOWN:  # a longer one says nothing
-            differences[i], rises[i] = stated, whole[i] - repair.probability
-    for i in wrong:
-        if i not in differences and (stated := stated_differences(*rows[i])):
-            differences[i] = stated
+    stated_of = differences_of_wrong([rows[i] for i in wrong], probabilities, changes)
+    differences = {i: stated for i, (stated, _) in zip(wrong, stated_of, strict=True)}
+    rises = {i: whole[i] - repaired for i, (_, repaired) in zip(wrong, stated_of, strict=True) if repaired is not None}
     places = [(i, *span) for i, row in enumerate(rows) if not declines[i] and i not in rises for span in words[i]]
 
     def changed(i: int, start: int, end: int) -> str:
@@ -124,6 +118,24 @@ def explanations(
                 "differences": [[each.kind, each.text, each.accepted] for each in stated],
             }
         )
+    return result
+
+
+def differences_of_wrong(
+    rows: Sequence[tuple[str, Sequence[str], str]], probabilities: Probabilities, changes: int
+) -> list[tuple[list[Difference], float | None]]:
+    """Return what makes each wrong answer, (question, references, answer), wrong, by the least change that helps.
+
+    At most `changes` are tried, see `repairs`. With it comes the probability of the changed answer: None where no
+    change says it, but dates, numbers, names and negations do.
+    """
+    result, repaired = [], [None] * len(rows)
+    if rows and changes:
+        repaired = repairs(*zip(*rows, strict=True), probabilities, changes)
+    for row, repair in zip(rows, repaired, strict=True):
+        stated = repair.differences() if repair and repair.accepted else []
+        is_short = stated and max(len(each.text.split()) for each in stated) <= SHOWN  # a longer one says nothing
+        result.append((stated, repair.probability) if is_short else (stated_differences(*row), None))
     return result
 
 

@@ -1,4 +1,4 @@
-"""Names what is wrong with an answer that was judged wrong, where its words show it.
+"""Names what is wrong with an answer that was judged wrong, where its words show it: what `explain` states, briefly.
 
 A fault counts as right if the author of the wrong answer built it in. Rules that were right less than 70% of the time,
 as one about negation, are left out; long answers and unsupported extras have none.
@@ -7,12 +7,11 @@ as one about negation, are left out; long answers and unsupported extras have no
 from collections.abc import Sequence
 
 from ..core.answers import attempts
-from ..core.quantities import NumberInText, equal, quantities
 from ..core.reading import COMMON
 from ..core.words import keys
+from .differences import stated_differences
 from .judging import Rules
 
-ROUNDED = 0.05  # relative difference that another unit explains
 LONGEST = 25  # content words of an answer
 LONG_REFERENCE = 8  # content words of a reference of which a part can be missing
 ORDERED = 3  # words in another order; two are two spellings, or one thing that is said the other way round
@@ -30,6 +29,8 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
     if not attempts(answer):
         return DECLINES
     answer = Rules().read(question, references, answer).answer
+    if stated := stated_differences(question, references, answer):
+        return VALUE if stated[0].accepted else PART
     answer_words, asked = _content(answer), set(_content(question))
     reference = max(
         references, key=lambda text: len({*_content(text)} & {*answer_words}) / max(1, len({*_content(text)}))
@@ -40,40 +41,11 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
     needed = [key for key in accepted if key not in asked]
     lacks = [key for key in needed if key not in answer_words]
     extra = [key for key in answer_words if key not in accepted and key not in asked]
-    if _has_other_value(reference, answer):  # what else is new may be the fault
-        return VALUE if sum(not quantities(key) for key in extra) <= 2 else ""
     places = [accepted.index(key) for key in answer_words if key in accepted]
     if len(set(places)) >= ORDERED and places != sorted(places):
         return ORDER if not lacks and len(extra) <= 2 else ""
     lacks_some = len(needed) / 4 <= len(lacks) < len(needed)
     return PART if lacks_some and len(extra) <= 1 and len(accepted) >= LONG_REFERENCE else ""
-
-
-def _has_other_value(reference: str, answer: str) -> bool:
-    """Return whether answer and reference each have a number that differs from all numbers of the other.
-
-    Numbers with other units, or with and without one, can be equal: 90 days and 3 months.
-
-    >>> _has_other_value("14 days", "30 days"), _has_other_value("2 GB", "2,048 MB"), _has_other_value("2 GB", "2 MB")
-    (True, False, True)
-    """
-    accepted, answered = quantities(reference), quantities(answer)
-
-    def lacks(numbers: Sequence[NumberInText], others: Sequence[NumberInText]) -> bool:
-        return any(all(surely_differ(number, other) for other in others) for number in numbers)
-
-    return bool(accepted and answered) and lacks(accepted, answered) and lacks(answered, accepted)
-
-
-def surely_differ(first: NumberInText, second: NumberInText) -> bool:
-    """Return whether two numbers surely differ: 2 GB may be 2,048 MB, and 100.000 may be 100,000."""
-    if first.kind != second.kind or equal(first, second):
-        return False
-    low, high = sorted((abs(first.value), abs(second.value)))
-    if first.kind is None:
-        return high != 1000 * low
-    units = {number.value / number.number if number.number else 0 for number in (first, second)}
-    return len(units) == 1 or high - low > ROUNDED * high
 
 
 def _content(text: str) -> list[str]:

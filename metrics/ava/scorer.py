@@ -27,12 +27,13 @@ from ..core.scorer import (
     is_number,
 )
 from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration, read_measured
-from .differences import LONG, MOST_CHANGES, repairs
-from .explaining import explanations, marks, reason_by_rule
+from .differences import LONG, MOST_CHANGES
+from .explaining import differences_of_wrong, explanations, marks, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
 
+_CHANGES = {LINEAR: 0, PROMPT: MOST_CHANGES}  # of a wrong answer that are tried to say what is wrong; one by others
 RIGHT_ON_LONG = {"small": "63%", "base": "75%", "large": "88%"}  # of 160 long answers of assistants, see README.md
 
 
@@ -253,20 +254,22 @@ class AvaScorer(Scorer):
         return result
 
     def differences(self, columns: Mapping[str, list]) -> list[str]:
-        """Return what wrong answers lack, add or contradict, by a judge of prompts; see `Scorer.differences`.
+        """Return what wrong answers lack, add or contradict, as `explain` does; see `Scorer.differences`.
 
         Longer answers than `LONG` words, which would be read some thirty times, have "".
         """
-        ways = (self.probabilities, self.loaded), (self._by_second_scaled, self.second)
-        loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded]
+        ways = (self._by_second_scaled, self.second), (self.probabilities, self.loaded)
+        loaded = [(way, judge.configuration) for way, judge in ways if judge and judge.is_loaded]
         rows = columns["questions"], columns["references"], columns["predictions"]
         if not loaded or not rows[0]:
             return []
-        (probabilities, *_), result = loaded, [""] * len(rows[0])
+        (probabilities, configuration), result = loaded[0], [""] * len(rows[0])
         short = [i for i, answer in enumerate(rows[2]) if attempts(answer) and len(answer.split()) <= LONG]
         wrong = np.array(short, dtype=int)[probabilities(*_taken(rows, short)) < self.threshold] if short else []
-        for i, repair in zip(wrong, repairs(*_taken(rows, wrong), probabilities), strict=True):
-            result[i] = ", ".join(each.brief for each in repair.differences()) if repair.accepted else ""
+        texts = list(zip(*_taken(rows, wrong), strict=True))
+        stated = differences_of_wrong(texts, probabilities, _CHANGES.get(configuration, 1))
+        for i, (differences, _) in zip(wrong, stated, strict=True):
+            result[i] = ", ".join(each.brief for each in differences)
         return result
 
     def _by_second_scaled(self, *columns: Sequence) -> np.ndarray:
@@ -283,7 +286,7 @@ class AvaScorer(Scorer):
                 continue
             read = _taken(rows, numbers)
             ruled = [reason_by_rule(self.rules, *row) for row in zip(*read, strict=True)]
-            changes = {LINEAR: 0, PROMPT: MOST_CHANGES}.get(loaded.configuration, 1)
+            changes = _CHANGES.get(loaded.configuration, 1)
             explained = explanations(*read, probabilities, self.threshold, ruled, changes)
             for i, item in zip(numbers, explained, strict=True):
                 result[i] = item

@@ -136,18 +136,21 @@ def reading_lines(
         line += f"{systems[answer][:system_width]:<{system_width}}  " * bool(system_width)
         line += f"{_grade(answer):<5}, " * (kind == scoring.DISAGREE) + f"{scores[answer]:<{score_width}}  "
         line += f"{_grade(answer)}? " * (kind == scoring.UNSURE)
-        line += f"{answer.fault}: " if answer.fault else ""
-        text, beside, name = answer.prediction, answer.references, "accepted"
-        if answer in weakest:
+        fault = f"{answer.fault}: " if answer.fault else ""
+        text, beside, name, accepted = answer.prediction, answer.references, "accepted", []
+        if answer in weakest:  # a sentence and its evidence stand beside each other, the accepted answer below
             _, text, name, evidence = weakest[answer]
-            beside = [evidence] * bool(evidence)
+            beside, accepted = [evidence] * bool(evidence), answer.references[:1]
         texts = "; ".join([quoted(text, 10**6), *(f"{name} {quoted(other, 10**6)}" for other in beside[:1])])
-        if len(line) + len(texts) <= width:
-            lines.append(line + texts)
+        if len(line) + len(fault) + len(texts) <= width and not accepted:
+            lines.append(line + fault + texts)
         else:
             line += quoted(answer.question, max(width - len(line), 12)) if answer.question else ""
             lines.append(line.rstrip())
-            lines += [" " * 6 + shown for shown in excerpt_lines(text, beside, max(width - 6, 40), name)]
+            room = max(width - 6, 40)
+            shown = [f"{'accepted':<{LABELS}}{quoted(other, room - LABELS, text)}" for other in accepted]
+            shown += [f"{'why':<{LABELS}}{answer.fault}"] * bool(answer.fault)
+            lines += [" " * 6 + line for line in (*excerpt_lines(text, beside, room, name), *shown)]
     return result
 
 

@@ -302,7 +302,7 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
         return ""
     agreed, right = (confusion["accepted"] + confusion[name] for name in ("rejected", "missed"))
     sentence = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels"
-    sentence += f" (a judge that accepts every answer: {right:,})"
+    sentence += f" (a judge that calls every answer right: {right:,})"
     if all(accuracy["labelled"] == accuracy["rows"] for accuracy in with_labels):
         return f"{sentence}; every answer has a label, so its verdicts are not needed"
     if all(accuracy["basis"] != estimation.TOGETHER for accuracy in with_labels):
@@ -320,6 +320,8 @@ def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], explan
         shares = [number(agreement["agreement"]), number(agreement["kappa"])]
         rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
     header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
+    explanation += " Missed: right, but judged wrong. Let through: wrong, but judged right. The four counts add up to "
+    explanation += "the labelled answers; both right and let through are those judged right."
     return Table(title, header, rows, explanation, short=short_names(header))
 
 
@@ -331,8 +333,8 @@ def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[str
     accepted, correct, rejected, incorrect = (f"{n:,.0f}" if n == int(n) else f"{n:,.1f}" for n in counts)
     rest = "".join(f"; unlike the rows of {system}: {'; '.join(others)}" for system, others in (unlike or {}).items())
     return (
-        f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} correct answers accepted, "
-        f"{rejected} of {incorrect} incorrect ones rejected{on}{rest}"
+        f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} right answers judged "
+        f"right, {rejected} of {incorrect} wrong ones judged wrong{on}{rest}"
     )
 
 

@@ -219,7 +219,7 @@ class AccuracyReport(Report):
     bad_rows: int
     notes: list[str]
     worst: list[dict[str, Any]]
-    _rate_name: str = "judged"  # what tables call the share of answers that the judge accepts
+    _rate_name: str = "judged"  # what tables call the share of answers that are judged right
     _answers: Callable[[], list[ViewedAnswer]] = list  # what the row viewer shows
 
     def answers_of_page(self) -> list[ViewedAnswer]:
@@ -346,7 +346,7 @@ class AccuracyReport(Report):
         header += [*["accuracy_given_attempted"] * is_estimated, "answers"]
         header += ["judged", *["labelled", "effective_sample_size"] * is_labelled]
         rows = self._rows(header)
-        explanation = "Judged: the share that the judge accepts, its errors included."
+        explanation = "Judged right: the share of the answers by the judge's verdicts, its errors included."
         if is_estimated:
             explanation = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
             explanation += f"The interval is of {self.settings['truth']}."
@@ -356,14 +356,14 @@ class AccuracyReport(Report):
             explanation += " Worth: labels and judge give an interval as narrow as this many labels alone."
         names = {"judged": self._rate_name, "source": "from"}
         header = [names.get(name, name) for name in header]
-        return Table(SYSTEMS, header, rows, explanation, short=short_names(header) | {self._rate_name: "judged"})
+        return Table(SYSTEMS, header, rows, explanation, short=short_names(header) | {self._rate_name: "judged right"})
 
     def _agreement(self) -> Table | None:
         compared = {system: accuracy for system, accuracy in self.systems.items() if "confusion" in accuracy}
         agreed = {system: {**accuracy, **accuracy["confusion"]} for system, accuracy in compared.items()}
         explanation = (
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
-            "being drawn. Missed: correct but rejected; let through: wrong but accepted."
+            "being drawn."
         )
         return confusion_table("Judge and people", agreed, explanation) if agreed else None
 
