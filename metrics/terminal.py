@@ -131,8 +131,6 @@ By = option(
     metavar="COLUMN",
     help="The same for the rows of every value of COLUMN too, such as a topic; COLUMN.KEY goes into objects.",
 )
-_IGNORE = f"With {JUDGE}, without labels: intervals of the accuracy that ignore the errors of the judge."
-IgnoreJudgeErrors = option(bool, "--ignore-judge-errors", help=_IGNORE, group=METRIC)
 _ALL = "Print all tables, signatures and how the intervals were made."
 Verbose = option(bool, "--verbose", "-v", help=_ALL, group=OUTPUT)
 Calibration = option(

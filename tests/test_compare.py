@@ -306,8 +306,6 @@ def test_labels_of_people_are_what_is_tested():
     without = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", resamples=200)
     assert next(iter(without.tests["ava"])) == "accuracy"
     assert without.findings[0].startswith("accuracy (assumes that the judge errs as often as on other data): ")
-    ignored = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", ignore_judge_errors=True)
-    assert ignored.findings[0].startswith("AVA's verdicts: ")
 
 
 def untold_rows(**more):
@@ -348,12 +346,11 @@ def test_a_page_begins_with_one_finding():
 def test_verdicts_rank_no_system_where_the_accuracy_cannot_be_told():
     third = [row | {"system": "third"} for row in untold_rows() if row["system"] == "good"]
     rows = [row | {"question": f"{row['question']} ({n})"} for row in [*untold_rows(), *third] for n in range(3)]
-    for ignore in (False, True):
-        report = genqa_metrics.compare(rows, resamples=200, ignore_judge_errors=ignore)
-        table = report.tables()[0]
-        assert ("ranks" in table.header) == ignore
-        assert bool(table.marked) == ignore
-        assert ("differences of all pairs" in report.to_html()) == ignore
+    report = genqa_metrics.compare(rows, resamples=200)
+    table = report.tables()[0]
+    assert "ranks" not in table.header
+    assert not table.marked
+    assert "differences of all pairs" not in report.to_html()
 
 
 def compared(means, **options):

@@ -269,7 +269,8 @@ class AvaScorer(Scorer):
         texts = list(zip(*_taken(rows, wrong), strict=True))
         stated = differences_of_wrong(texts, probabilities, _CHANGES.get(configuration, 1))
         for i, (differences, _) in zip(wrong, stated, strict=True):
-            result[i] = ", ".join(each.brief for each in differences)
+            if [each.text for each in differences] != [rows[2][i].strip(" .")]:  # a whole answer is shown anyway
+                result[i] = ", ".join(each.brief for each in differences)
         return result
 
     def _by_second_scaled(self, *columns: Sequence) -> np.ndarray:

@@ -204,7 +204,7 @@ def question_key(item: Item) -> int:
 
 
 class QuestionTotals:
-    """Sums over the rows of each question: (questions,) keys, (questions, 10) sums as in `QuestionSums`.
+    """Sums over the rows of each question: (questions,) keys, (questions, 9) sums as in `QuestionSums`.
 
     Of more than `MOST` questions those whose keys are equal without the last `dropped_bits` bits are one cluster. It
     is the least number of bits that leaves `MOST` clusters, which depends on the questions alone: totals of the same

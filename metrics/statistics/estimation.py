@@ -9,7 +9,7 @@ Every verb calls `estimate_accuracy`, and `accuracy_tests` for differences. With
 
 With fewer labels the judge's rate is corrected for its errors on other data (Rogan & Gladen 1978; Lang & Reiczigel
 2014), on the assumption that it errs as often here. `tests/programs/label_simulations.py` measures the coverage of
-all these intervals. The package ppi_python has none of weights, clusters and finite populations.
+all these intervals. The package ppi_python has no weights and no clusters.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,6 @@ class QuestionSums:
     weight: np.ndarray  # over answers with a label: sum of 1 / probability of being drawn
     label: np.ndarray  # over answers with a label: sum of label (0 to 1) / probability
     judged_labelled: np.ndarray  # over answers with a label: sum of the judge's number / probability
-    chance: np.ndarray  # over answers with a label: sum of the probabilities
     right: np.ndarray  # number of answers whose label is 0.5 or more
     declined: np.ndarray  # number of answers that decline, and that neither the judge nor a label calls right
 
@@ -56,7 +55,7 @@ class QuestionSums:
 
 
 def row_sums(judged, verdicts, labels, probabilities, gives_none=0.0) -> np.ndarray:
-    """Return (..., 10, rows) terms of `QuestionSums`, in the order of its fields.
+    """Return (..., 9, rows) terms of `QuestionSums`, in the order of its fields.
 
     Args:
         judged: (..., rows) the judge's probabilities or verdicts, 0 to 1.
@@ -67,12 +66,11 @@ def row_sums(judged, verdicts, labels, probabilities, gives_none=0.0) -> np.ndar
     """
     judged, labels = np.asarray(judged, dtype=float), np.asarray(labels, dtype=float)
     is_labelled = ~np.isnan(labels)
-    chance = np.where(is_labelled, probabilities, 0.0)
     weight = is_labelled / np.where(is_labelled, probabilities, 1.0)
     human = np.where(is_labelled, labels, 0.0)
     weighted, ones = (weight, weight * human, weight * judged), np.ones_like(judged)
     declined = np.where(human > 0, 0.0, gives_none)
-    columns = np.broadcast_arrays(ones, judged, verdicts, is_labelled, *weighted, chance, human >= 0.5, declined)
+    columns = np.broadcast_arrays(ones, judged, verdicts, is_labelled, *weighted, human >= 0.5, declined)
     return np.stack([column.astype(float) for column in columns], axis=-2)
 
 
@@ -116,13 +114,11 @@ class Powered:
     influence: np.ndarray  # (..., questions) influence of each on the accuracy, scaled to the standard error
 
 
-def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFIDENCE) -> Powered:
+def powered(sums: QuestionSums, confidence: float = CONFIDENCE) -> Powered:
     """Return the accuracy from the judge's numbers of all rows and labels of at least two of them.
 
     Args:
         sums: of every question.
-        finite: estimate the share of right answers among these very rows, not among questions like them; labelled
-            rows then have no sampling error, and the interval is narrower.
         confidence: of the interval.
 
     Raises:
@@ -141,22 +137,19 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     weight, human, judged = (w * scale[..., None] for w in (sums.weight, sums.label, sums.judged_labelled))
     labels_mean, labelled_mean = np.clip(human.sum(axis=-1) / number, 0, 1), judged.sum(axis=-1) / number
     judged_mean = sums.judged.sum(axis=-1) / rows
-    left = np.sqrt(1 - sums.chance / np.maximum(sums.labelled, 1)) if finite else np.ones(weight.shape)
-    drawn = ((left * weight) ** 2).sum(axis=-1) / (weight**2).sum(axis=-1)
-    by_labels = left * (human - labels_mean[..., None] * weight) / number[..., None]
-    by_judge = -left * (judged - labelled_mean[..., None] * weight) / number[..., None]
-    if not finite:
-        by_judge = by_judge + (sums.judged - judged_mean[..., None] * sums.rows) / rows[..., None]
+    by_labels = (human - labels_mean[..., None] * weight) / number[..., None]
+    by_judge = (sums.judged - judged_mean[..., None] * sums.rows) / rows[..., None]
+    by_judge = by_judge - (judged - labelled_mean[..., None] * weight) / number[..., None]
 
     questions = kish(weight)
-    prior = PRIOR * drawn / questions**2
+    prior = PRIOR / questions**2
     alone = (by_labels**2).sum(axis=-1) + prior
     slope = -(by_labels * by_judge).sum(axis=-1) / np.maximum((by_judge**2).sum(axis=-1) + prior, 1e-300)
     trust = np.clip(slope, 0, 1)
     seen = ((by_labels + trust[..., None] * by_judge) ** 2).sum(axis=-1)
     together = seen + prior * (1 + trust**2)
     gain = alone / np.maximum(together, 1e-300) * (questions - 2) / np.maximum(questions - 1, 1e-9)
-    labels_size = effective_size(labels_mean, by_labels, weight, confidence, drawn)
+    labels_size = effective_size(labels_mean, by_labels, weight, confidence)
     size = labels_size * gain
 
     z = NormalDist().inv_cdf((1 + confidence) / 2)
@@ -175,20 +168,12 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     return Powered(*ends, trust, *labels_alone, by_labels, questions, number == rows, influence)
 
 
-def prediction_powered(
-    judged, labels, probabilities, questions=None, finite: bool = False, confidence: float = CONFIDENCE
-) -> Powered:
+def prediction_powered(judged, labels, probabilities, questions=None, confidence: float = CONFIDENCE) -> Powered:
     """Return `powered` of rows; see `question_sums`, with the judge's numbers for its verdicts."""
-    return powered(question_sums(judged, judged, labels, probabilities, questions), finite, confidence)
+    return powered(question_sums(judged, judged, labels, probabilities, questions), confidence)
 
 
-LABELS, TOGETHER, MEASURED, IGNORED, NOTHING = BASES = (
-    "labels",
-    "labels and judge",
-    "judge's measured errors",
-    "judge alone, its errors ignored",
-    "cannot tell",
-)
+LABELS, TOGETHER, MEASURED, NOTHING = BASES = ("labels", "labels and judge", "judge's measured errors", "cannot tell")
 
 
 @dataclass(frozen=True)
@@ -232,11 +217,8 @@ def estimate_accuracy(
     errors: Sequence[float] | None,
     no_errors: str = "",
     *,
-    ignore_errors: bool = False,
-    finite: bool = False,
     confidence: float = CONFIDENCE,
     label_error: float = 0.0,
-    possible: tuple[float, float] = (0.0, 1.0),
 ) -> AccuracyEstimate:
     """Return the accuracy of a system with its interval and basis, or the reason why there is none.
 
@@ -247,11 +229,8 @@ def estimate_accuracy(
         errors: accepted of correct and rejected of incorrect answers on other data, see `rogan_gladen`; None where
             they are not known.
         no_errors: why they are not known, or why they may not hold here.
-        ignore_errors: without labels, take the judge's verdicts for the truth.
-        finite: see `powered`.
         confidence: of the interval.
         label_error: share of wrong labels, by which intervals of labels are wider on both sides.
-        possible: least and largest share of right answers that the labels of these very rows leave possible.
 
     >>> verdicts, labels = np.repeat([1.0, 0], [62, 38]), np.full(100, np.nan)
     >>> alone = question_sums(verdicts, verdicts, labels, 0.1)
@@ -265,18 +244,18 @@ def estimate_accuracy(
     'labels'
     """
     labelled, rows = sums.labelled.sum(), sums.rows.sum()
-    by_labels = powered(sums, finite, confidence) if labelled >= MIN_LABELS else None
+    by_labels = powered(sums, confidence) if labelled >= MIN_LABELS else None
     if by_labels is not None and not np.isnan(by_labels.labels_low):
         return AccuracyEstimate(
             float(by_labels.value),
-            *wider(max(by_labels.low, possible[0]), min(by_labels.high, possible[1]), label_error),
+            *wider(by_labels.low, by_labels.high, label_error),
             TOGETHER if by_labels.trust > 0 else LABELS,
             labels_alone=wider(by_labels.labels_low, by_labels.labels_high, label_error),
             powered=by_labels,
         )
     reason = ""
     if labelled < rows:
-        judged, reason = _judge_alone(sums, errors, no_errors, ignore_errors and not labelled, confidence)
+        judged, reason = _judge_alone(sums, errors, no_errors, confidence)
         if judged:
             return judged
     if by_labels is not None:
@@ -286,18 +265,15 @@ def estimate_accuracy(
     return AccuracyEstimate(None, None, None, NOTHING, reason, powered=by_labels)
 
 
-def _judge_alone(sums: QuestionSums, errors, no_errors: str, ignore_errors: bool, confidence: float):
+def _judge_alone(sums: QuestionSums, errors, no_errors: str, confidence: float):
     """Return (estimate by verdicts alone, ""), or (None, the reason why there is none)."""
     rows, questions = sums.rows.sum(), float(kish(sums.rows))
     rate = float(sums.accepted.sum() / rows)
     if questions < MIN_QUESTIONS - 1e-9:
         return None, f"too few questions: {_questions(questions)}"
-    size = effective_size(rate, (sums.accepted - rate * sums.rows) / rows, sums.rows, confidence)
-    if ignore_errors:
-        low, high = wilson(rate, size, NormalDist().inv_cdf((1 + confidence) / 2))
-        return AccuracyEstimate(rate, float(low), float(high), IGNORED), ""
     if errors is None:
         return None, no_errors
+    size = effective_size(rate, (sums.accepted - rate * sums.rows) / rows, sums.rows, confidence)
     accuracy, low, high = map(float, rogan_gladen(rate * size, size, *errors, confidence))
     if np.isnan(accuracy):
         return None, "the judge hardly tells right from wrong where its errors were measured"
@@ -428,19 +404,17 @@ def accuracy_tests(
     draws=None,
     level: float = LEVEL,
     label_error: float = 0.0,
-    finite: bool = False,
 ) -> LabelTests:
     """Test the differences of all pairs of systems, in the order of `itertools.combinations`; NaN without an estimate.
 
-    Two estimates by labels have `label_tests`. Where one rests on measured errors of the judge, or only these very
-    rows count, the test is a z-test: the standard error is that of two normal estimates with these intervals.
+    Two estimates by labels have `label_tests`. Where one rests on measured errors of the judge, the test is a z-test:
+    the standard error is that of two normal estimates with these intervals.
 
     Args:
         estimates: at least two, with intervals at one minus `level`; see `numbered_alike`.
         draws: see `label_tests`.
         level: one minus the confidence of the intervals.
         label_error: share of wrong labels in each of the two systems.
-        finite: see `powered`.
 
     .8 and .6 with +-.1 each: the standard errors are .1 / 1.96, of the difference .072, and .2 / .072 = 2.77.
 
@@ -451,25 +425,18 @@ def accuracy_tests(
     """
     from scipy.special import ndtr
 
-    by_labels = [None if finite or not estimate.by_labels else estimate.powered for estimate in estimates]
+    by_labels = [estimate.powered if estimate.by_labels else None for estimate in estimates]
     tests = label_tests(by_labels, draws, level, 2 * label_error)
-    pairs = list(combinations(range(len(estimates)), 2))
-    first, second = np.array(pairs).T
+    first, second = np.array(list(combinations(range(len(estimates)), 2))).T
     z = NormalDist().inv_cdf(1 - level / 2)
     ends = [(np.nan,) * 3 if of.low is None else (of.value, of.low, of.high) for of in estimates]
     accuracies, low, high = np.array(ends, dtype=float).T
     errors = np.maximum(accuracies - low, high - accuracies) / z
-    shared = np.zeros(len(pairs))
-    for i, pair in enumerate(pairs):
-        if finite and all(estimates[system].by_labels for system in pair):
-            a, b = (estimates[system].powered.influence for system in pair)
-            shared[i] = np.clip(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-12), -1, 1)
-    e1, e2 = errors[first], errors[second]
-    together = np.sqrt(np.maximum(e1**2 + e2**2 - 2 * shared * e1 * e2, 0))
+    together = np.hypot(errors[first], errors[second])
     differences = accuracies[first] - accuracies[second]
     p_values = np.maximum(2 * ndtr(-np.abs(differences) / np.maximum(together, 1e-12)), TINY)
     others = np.isnan(tests.differences)
-    normal = differences, p_values, differences, together, np.full(len(pairs), NORMAL)
+    normal = differences, p_values, differences, together, np.full(len(first), NORMAL)
     by_label = tests.differences, tests.p_values, tests.centers, tests.errors, tests.freedom
     chosen = (np.where(others, *pair) for pair in zip(normal, by_label, strict=True))
     return LabelTests(*chosen, tests.complete & ~others, tests.paired, tests.slack)
@@ -479,14 +446,13 @@ def accuracy_differences(
     estimates: Sequence[AccuracyEstimate],
     confidence: float = CONFIDENCE,
     label_error: float = 0.0,
-    finite: bool = False,
 ) -> list[dict[str, float | None]]:
     """Return "value", "low" and "high" of the differences of all pairs, as `compare` has them; see `accuracy_tests`.
 
     Limits are None for too few questions, all three where a system has no estimate. `confidence` is that before Holm's
     correction for the number of pairs.
     """
-    tests = accuracy_tests(estimates, None, 1 - confidence, label_error, finite)
+    tests = accuracy_tests(estimates, None, 1 - confidence, label_error)
     [(_, *limits)] = corrected([tests], 1 - confidence)
     columns = (np.where(np.isnan(ends), None, ends) for ends in (tests.differences, *limits))
     return [{"value": value, "low": low, "high": high} for value, low, high in zip(*columns, strict=True)]
@@ -508,14 +474,14 @@ class LabelPlan:
     question as the judge's verdicts.
     """
 
-    def __init__(self, estimate: Powered, sums: QuestionSums, finite: bool, confidence: float = CONFIDENCE):
+    def __init__(self, estimate: Powered, sums: QuestionSums, confidence: float = CONFIDENCE):
         self.labels, self.rows = int(sums.labelled.sum()), int(sums.rows.sum())
         self.middle, self.questions = float(estimate.low + estimate.high) / 2, float(kish(sums.rows))
         self.z = NormalDist().inv_cdf((1 + confidence) / 2)
         self.size = float(estimate.size)  # effective number of labels, and what it is if every row has a label
         rate = sums.accepted.sum() / self.rows
         size_of_all = effective_size(rate, (sums.accepted - rate * sums.rows) / self.rows, sums.rows, confidence)
-        self.largest = np.inf if finite else self.size if self.labels == self.rows else float(size_of_all)
+        self.largest = self.size if self.labels == self.rows else float(size_of_all)
 
     def half_width(self) -> float:
         """Return half the width of the interval if every row had a label."""

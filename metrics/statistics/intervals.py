@@ -29,7 +29,7 @@ def kish(sizes: np.ndarray) -> np.ndarray:
     return sizes.sum(axis=-1) ** 2 / np.maximum((sizes**2).sum(axis=-1), 1e-300)
 
 
-def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE, drawn=1.0):
+def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE):
     """Return the (...) number of independent answers with the same variance of the share as these rows.
 
     It is at least the effective number of questions: no variance exceeds that of questions whose answers are all
@@ -41,7 +41,6 @@ def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: 
             rows.
         sizes: (..., questions) number of rows, or their weight.
         confidence: of the interval; the number makes up for Student's t.
-        drawn: share of the variance that is left in a finite population.
 
     All answers to a question alike: ten questions inform as ten answers. Answers of which one to each of ten questions
     is wrong inform as more.
@@ -56,10 +55,10 @@ def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: 
     share, questions = np.asarray(share, dtype=float), kish(sizes)
     freedom = np.maximum(questions - 1, 1)
     unseen = UNSEEN * (share**2 + (1 - share) ** 2) / questions**2
-    variance = (influence**2).sum(axis=-1) * questions / freedom + unseen * drawn
+    variance = (influence**2).sum(axis=-1) * questions / freedom + unseen
     t = stdtrit(freedom, (1 + confidence) / 2) / NormalDist().inv_cdf((1 + confidence) / 2)
     size = share * (1 - share) / np.maximum(variance * t**2, 1e-300)
-    return np.maximum(size, questions / np.maximum(drawn, 1e-12))
+    return np.maximum(size, questions)
 
 
 def wilson(share, number, z: float):

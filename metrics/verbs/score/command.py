@@ -51,7 +51,6 @@ def score(
     address: terminal.option(str | None, "--address", metavar="HOST:PORT", help=_ADDRESS, group=_LARGE) = None,
     worst: terminal.option(int | None, "--worst", metavar="N", help=_WORST, group=terminal.OUTPUT) = None,
     verbose: terminal.Verbose = False,
-    ignore_judge_errors: terminal.IgnoreJudgeErrors = False,
     calibration: terminal.Calibration = None,
     limit_time: terminal.option(str | None, "--limit-time", metavar="TIME", help=_LIMIT, group=terminal.OUTPUT) = None,
 ) -> None:

@@ -47,7 +47,7 @@ from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.scoring import CELLS, CONFUSION, LOWEST, AnswerToRead, QuestionTotals, columns_to_read, were_recalled
 from ...statistics import estimation
-from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
+from ..judge_errors import JudgeErrors, confusion_table, differences_of_pairs, help_of_judge, judged_systems, whose
 from ..view.rows import scored_answers
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ def score(
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
     worst: int | None = None,
-    ignore_judge_errors: bool = False,
     calibration: str | None = None,
     limit_time: str | float | None = None,
     on_error: OnError = "fail",
@@ -107,7 +106,6 @@ def score(
         address: the Ray cluster, or "auto". Default: that of RAY_ADDRESS, or a new one here.
         worst: number of answers to list that a person should read first. Default: ten, of which a terminal shows as
             many as fit.
-        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
         calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
             is one.
         limit_time: with ava and a slow judge (`ava.checkpoint=large`): it reads for so long ("5m", "90s", or seconds),
@@ -136,7 +134,7 @@ def score(
     except FileError as error:
         error.finished_parts = run.finished_parts
         raise
-    judged = None if scores.sets else _judged(scores, run.scorers, ignore_judge_errors)
+    judged = None if scores.sets else _judged(scores, run.scorers)
     if judged:
         scores.to_read.name_faults(run.scorers[judged.judge].differences)
     return ScoreReport(scores, judged, _details_to_read(scores, run.scorers), options.settings, worst is None)
@@ -157,13 +155,13 @@ class Judged:
         return [system for system, (_, low, _) in self.leads.items() if low > 0]
 
 
-def _judged(scores: Scores, scorers: Mapping[str, Scorer], ignore_judge_errors: bool) -> Judged | None:
+def _judged(scores: Scores, scorers: Mapping[str, Scorer]) -> Judged | None:
     """Return accuracies and leads of systems by the judge among the metrics; None without a judge."""
     judge = judge_among(scores.metrics)
     if not judge:
         return None
     questions, labels = scores.judge.questions, scores.judge.labels.values()
-    errors = JudgeErrors.of(scorers[judge], scores.judge.profiles, ignore_judge_errors)
+    errors = JudgeErrors.of(scorers[judge], scores.judge.profiles)
     accuracy, estimates = judged_systems({system: sums.question_sums for system, sums in questions.items()}, errors)
     leads = _leads(estimates, questions)
     confusion = {case: sum(counts[case] for counts in labels) for case in CONFUSION}
@@ -181,10 +179,9 @@ def _leads(
     if len(estimates) < 2 or any(estimate.low is None for estimate in estimates.values()):
         return {}
     order = sorted(estimates, key=lambda system: -estimates[system].value)
-    alike = estimation.numbered_alike([estimates[name] for name in order], [questions[name].keys for name in order])
-    pairs = estimation.accuracy_differences(alike)
-    first = [tuple(pair.values()) for pair in pairs[: len(order) - 1]]  # the pairs of the first one come first
-    return {} if None in [end for ends in first for end in ends] else dict(zip(order[1:], first, strict=True))
+    pairs = differences_of_pairs({system: estimates[system] for system in order}, questions)
+    leads = {pair["second"]: tuple(pair["difference"].values()) for pair in pairs if pair["first"] == order[0]}
+    return {} if None in chain.from_iterable(leads.values()) else leads
 
 
 def _details_to_read(scores: Scores, scorers: Mapping[str, Scorer]) -> dict[AnswerToRead, Sequence[str]]:
