@@ -162,12 +162,11 @@ def test_values_and_names_that_differ_by_their_words(reference, answer, reason):
     assert (in_words(stated) if stated else "") == reason
 
 
-def test_only_a_loaded_judge_of_prompts_names_differences(monkeypatch):
+def test_only_a_loaded_judge_names_differences(monkeypatch):
     scorer = AvaScorer()
     columns = {"questions": ["Which?"] * 3, "references": [[COLOURS]] * 3}
     columns["predictions"] = ["red and yellow", COLOURS, "I don't know."]
     scorer.probabilities = SameWords()
-    assert scorer.differences(columns) == []  # it reads pairs
     scorer.loaded = replace(scorer.loaded, configuration=PROMPT, load=lambda: (None, None))
     assert scorer.differences(columns) == []  # its model is not loaded
     scorer.loaded.ready()
