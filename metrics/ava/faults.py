@@ -24,7 +24,7 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
     >>> fault("How many legs has an insect?", ["six legs"], "An insect has eight legs.")
     'another value'
     >>> fault("Who was she?", ["a painter from Vienna"], "I don't know."), fault("Who?", ["Ann"], "Ben")
-    ('declined', '')
+    ('declined', 'another value')
     """
     if not attempts(answer):
         return DECLINES
