@@ -1,12 +1,14 @@
 """The command `genqa-metrics`. Slow imports stand in the functions that need them: `--help` must be instant."""
 
 import os
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from . import __version__
-from .terminal import run
+from .registry import JUDGE, scorer_class
+from .terminal import noted_warnings, run
 from .verbs.accuracy.command import accuracy
 from .verbs.agree.command import agree
 from .verbs.calibrate.command import calibrate
@@ -23,8 +25,28 @@ from .verbs.view.command import view
 # Rows are scored in threads of this package; those of numpy's BLAS would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+
+class _Verbs(TyperGroup):
+    """The commands; where a setting of the judge is given as an option, the error names --set."""
+
+    def invoke(self, context: Any) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(context)
+        except Exception as error:
+            option = getattr(error, "option_name", "")
+            setting = option.removeprefix("--").replace("-", "_")
+            flags = {flag for parameter in getattr(error, "ctx", context).command.params for flag in parameter.opts}
+            if hasattr(error, "possibilities") and "--set" in flags and setting in scorer_class(JUDGE).setting_names:
+                example = "base" if setting == "checkpoint" else "VALUE"
+                error.message = f"No such option: {option}; it is a setting: --set {JUDGE}.{setting}={example}"
+                error.possibilities = None
+            raise
+
+
 app = typer.Typer(
     name="genqa-metrics",
+    cls=_Verbs,
     help="Score generated answers and questions with metrics for question answering and question generation.",
     add_completion=False,
     no_args_is_help=True,
@@ -57,11 +79,12 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    pass
+    context.with_resource(noted_warnings())
 
 
 def main() -> None:

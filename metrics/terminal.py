@@ -131,8 +131,6 @@ By = option(
     metavar="COLUMN",
     help="The same for the rows of every value of COLUMN too, such as a topic; COLUMN.KEY goes into objects.",
 )
-_IGNORE = f"With {JUDGE}, without labels: intervals of the accuracy that ignore the errors of the judge."
-IgnoreJudgeErrors = option(bool, "--ignore-judge-errors", help=_IGNORE, group=METRIC)
 _ALL = "Print all tables, signatures and how the intervals were made."
 Verbose = option(bool, "--verbose", "-v", help=_ALL, group=OUTPUT)
 Calibration = option(
@@ -274,15 +272,15 @@ def say_forms(sources: Iterable) -> None:
 
 @contextmanager
 def noted_warnings() -> Iterator[None]:
-    """Print warnings about recorded scores as notes; drop those about columns, which `say_forms` prints."""
+    """Print each warning once, as one sentence; drop those about columns, which `say_forms` prints."""
+    printed: set[str] = set()
     with warnings.catch_warnings():
-        shown = warnings.showwarning
 
-        def show(message, category, *line) -> None:
-            if issubclass(category, RecordedScoresWarning):
-                say(f"note: {message}")
-            else:
-                shown(message, category, *line)
+        def show(message, category, *_) -> None:
+            if str(message) not in printed:
+                printed.add(str(message))
+                kind = "note" if issubclass(category, RecordedScoresWarning) else "warning"
+                say(f"{kind}: {in_command(message)}")
 
         warnings.simplefilter("ignore", InputWarning)
         warnings.simplefilter("always", RecordedScoresWarning)
@@ -568,10 +566,9 @@ def carry_out(
         asked = arguments.pop("fail_under", None)
         demands = read_demands(asked, demanded(arguments, [] if as_paths else sources)) if asked else {}
     say(_shown_paths([source if as_paths else source.path for source in sources]))  # what follows imports for a second
-    with failures(verb), noted_warnings():
-        with skipped_rows() as problem, progress_bars() as progress:
-            compute = getattr(import_module(f"{__package__}.verbs.{verb}.report"), verb)
-            report = compute(by_run if runs else sources, **arguments, **more, problem=problem, progress=progress)
+    with failures(verb), skipped_rows() as problem, progress_bars() as progress:
+        compute = getattr(import_module(f"{__package__}.verbs.{verb}.report"), verb)
+        report = compute(by_run if runs else sources, **arguments, **more, problem=problem, progress=progress)
     say_forms(() if as_paths else sources)
     after(report)
     write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})

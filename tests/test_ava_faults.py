@@ -23,9 +23,30 @@ def test_score_names_the_fault_of_answers_to_read():
     ]
     report = genqa_metrics.score(rows, "ava")
     (read,) = report.to_dict()["to_read"]
-    assert (read["kind"], read["fault"]) == ("judged wrong", "another value")
+    assert (read["kind"], read["fault"]) == ("judged wrong", 'contradicts "eight"')
     (table,) = [table for table in report.tables() if table.title.startswith(READ)]
-    assert table.rows[0][2].endswith(": another value")
+    assert table.rows[0][2].endswith(': contradicts "eight"')
+
+
+def test_score_names_what_explain_names():
+    """The fault of a listed answer is what `explain` says of it, the kind of it by words what is counted."""
+    texts = {
+        "the Orla river": "the Senna",
+        "bicycles": "bicycles and dogs",
+        "form C3": "form C2",
+        "At 11 am": "at 9 am",
+    }
+    rows = [{"question": "Which is it?", "references": [of], "prediction": text} for text, of in texts.items()]
+    report = genqa_metrics.score(rows, "ava")
+    listed = {answer.prediction: answer.fault for answer in report.results.to_read.first if answer.verdict == 0}
+    assert listed
+    questions, references = ["Which is it?"] * len(listed), [[texts[text]] for text in listed]
+    columns = {"questions": questions, "references": references, "predictions": [*listed]}
+    explained = genqa_metrics.load("ava").compute(**columns, explain=True)["explanation"]
+    for named, explanation in zip(listed.values(), explained, strict=True):
+        assert named == ", ".join(f'{kind} "{part}"' for kind, part, _ in explanation["differences"])
+    (counts,) = report.results.judge.faults.values()
+    assert counts.get("unknown", 0) < len(listed)
 
 
 def test_score_and_compare_count_the_faults_of_every_system():
@@ -41,7 +62,7 @@ def test_score_and_compare_count_the_faults_of_every_system():
     expected = {"a": {"another value": 2}, "b": {"declined": 1}}
     report = genqa_metrics.score(rows, "ava")
     assert report.to_dict()["faults"] == expected
-    said = "rejects answers (known for 3 of 3 that no person calls right): another value (a 2); declined (b 1)"
+    said = "are judged wrong (by their words, 3 of 3 that no person calls right): another value (a 2); declined (b 1)"
     assert said in " ".join(str(report).split())
     (table,) = [table for table in report.tables() if table.title == FAULTS]
     assert table.rows == [["a", "0", "2", "0", "0", "0"], ["b", "1", "0", "0", "0", "0"]]

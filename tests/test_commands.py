@@ -207,3 +207,18 @@ def test_label_reads_what_the_other_commands_read(tmp_path):
     more = ["--rows-at", "runs[*].items", "--number", "2", "--uniform-share", "1", "--output", labels]
     run("label", tmp_path / "runs.json", *more, input="y\nn\ny\nn\n")
     assert len(labels.read_text().splitlines()) == 4
+
+
+def test_a_setting_that_is_typed_as_an_option_is_answered_by_set():
+    _, told = run("score", "rows.jsonl", "--checkpoint", "base", status=2)
+    assert "--set ava.checkpoint=base" in " ".join(told.split())
+
+
+def test_a_warning_is_one_sentence_without_the_place_in_the_code(tmp_path):
+    """Rows that were judged before, whose verdicts are read again while a page is served or a report is made."""
+    rows = [{"question": "Who won?", "references": ["Ann"], "prediction": text} for text in ("Ann", "Bo")]
+    judged = tmp_path / "judged.jsonl"
+    run("score", save(tmp_path / "rows.jsonl", rows), "-o", judged)
+    _, told = run("view", judged, "--html", tmp_path / "page.html")
+    assert "note: ava: 2 rows judged before, by the same judge" in told
+    assert ".py" not in told

@@ -1,4 +1,7 @@
-"""What wrong labels do to intervals; behind the marker `slow`. `tests/test_simulations.py` has right labels."""
+"""What wrong labels do to intervals; behind the marker `slow`.
+
+`tests/test_simulations.py` has the intervals for questions like these.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ from tests.programs.label_simulations import simulated
 pytestmark = pytest.mark.slow
 
 
-def held(world, labels, truth, error):
+def held(world, labels, truth, error=0.0):
     """Return the share of the repeats whose interval, wider by `error` on both sides, holds the truth."""
     labelled = np.where(world.labelled, labels, np.nan)
     result = powered(question_sums(world.judged, world.judged >= 0.5, labelled, world.chance, world.questions))

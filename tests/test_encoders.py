@@ -50,11 +50,11 @@ def test_a_download_is_announced_and_verified_and_the_second_run_needs_no_networ
     given = {"revision": commit, "sha256": digest(tiny_encoder)}
     done = fetched(hub, tmp_path / "home", **given)
     assert done.returncode == 0, done.stderr
-    assert f"downloading {checkpoints.BASE_MODEL} (91 MB) from http://127.0.0.1" in done.stderr
+    assert f"looking for {checkpoints.BASE_MODEL} (91 MB, downloaded once) at http://127.0.0.1" in done.stderr
     hub.stop()
     again = fetched(hub, tmp_path / "home", **given)
     assert (again.returncode, again.stdout) == (0, done.stdout)
-    assert "downloading" not in again.stderr
+    assert "looking for" not in again.stderr
 
 
 def test_other_weights_under_the_same_name_are_refused(hub, tiny_encoder, tmp_path):

@@ -229,6 +229,8 @@ def test_the_first_screen_has_the_finding_one_number_and_what_to_read(repository
 
 def test_the_number_of_answers_to_read_is_an_option(repository):
     words = "--metric", "aev", "--format", "json", "--worst"
+    assert "Read these first (10 of " in shown(repository, "--worst", "10")  # more than the screen has room for
+    assert "Read these first (10 of " not in shown(repository)
     some, more = (json.loads(shown(repository, *words, number))["to_read"] for number in ("4", "40"))
     assert len(some) == 4
     assert len(more) > 20

@@ -52,8 +52,7 @@ def of_estimation():
     verdicts = [question_sums(j, v, np.full(len(j), np.nan), 1.0, q, d) for j, v, _, _, q, d in
                 (answers(60, 2, seed) for seed in (4, 5))]  # fmt: skip
     judged = [estimate_accuracy(sums, ERRORS) for sums in verdicts]
-    ignored = estimate_accuracy(verdicts[0], None, ignore_errors=True)
-    yield "by the judge", [[of.value, of.low, of.high] for of in (*judged, ignored)]
+    yield "by the judge", [[of.value, of.low, of.high] for of in judged]
     tests = accuracy_tests(judged)
     yield "tests of the judge", [tests.p_values, tests.errors, *tests.limits(np.array([0.05]))]
     [difference] = accuracy_differences(judged, 0.9)
@@ -65,7 +64,7 @@ def of_intervals():
     yield "wilson", intervals.wilson(shares, numbers, 1.96)
     sizes = np.array([3.0, 1, 1, 4, 2, 2])
     influence = (np.array([3.0, 0, 1, 1, 0, 2]) - 7 / 13 * sizes) / 13
-    yield "effective size", intervals.effective_size(7 / 13, influence, sizes, 0.9)
+    yield "effective size", [intervals.effective_size(7 / 13, influence, sizes, 0.9)]
     yield "share", intervals.share_interval(7 / 13, influence, sizes)
     groups = [intervals.Counts(95, 100, 42, 50), intervals.Counts(70, 100, 48, 50), intervals.Counts(20, 25, 30, 60)]
     yield "pooled", intervals.pooled(groups)

@@ -124,7 +124,7 @@ def test_slices_without_an_estimate_are_one_line(two):
     [table] = [table for table in report.tables() if table.title == "Accuracy by topic"]
     assert [row[0] for row in table.rows] == ["law", "art and math"]
     cells = dict(zip(table.header, table.rows[1], strict=True))
-    assert cells["accuracy"] == "cannot tell (judge accepts 13 of 35)"
+    assert cells["accuracy"] == "cannot tell (13 of 35 judged right)"
     assert (cells["answers"], cells["labelled"], cells["wrong"]) == ("35", "0", "-")
 
 

@@ -106,14 +106,11 @@ def answers(right, of=60, truth="Ann Lee"):
     ]
 
 
-def test_score_marks_only_what_is_clearly_best():
-    """55 and 50 of 60 may be equally good, 5 of 60 is worse; of 55 and 50 alone none is marked."""
+def test_score_marks_only_a_system_that_is_ahead_of_all_others():
+    """55 and 50 of 60 may be equally good, so neither is marked, also beside 5 of 60; 55 is better than 5."""
     rows = [row | {"system": str(right)} for right in (55, 50, 5) for row in answers(right)]
-    report = genqa_metrics.score(rows)
-    assert report.best == ["55", "50"]
-    table, *_ = report.tables()
-    assert {table.rows[i][0] for i in table.marked} == {"55", "50"}
-    assert "bold: the highest accuracy" in report.to_markdown()
-    close = genqa_metrics.score([row for row in rows if row["system"] != "5"])
-    assert close.best == []
-    assert "bold" not in str(close)
+    for left_out, best in (("", []), ("5", []), ("50", ["55"])):
+        report = genqa_metrics.score([row for row in rows if row["system"] != left_out])
+        assert report.best == best
+        assert all({table.rows[i][0] for i in table.marked} == {*best} for table in report.tables()[:1])
+        assert ("bold: significantly ahead of every other system" in report.to_markdown()) == bool(best)

@@ -185,6 +185,18 @@ def test_blind_hides_system_and_verdict_also_of_a_link_and_a_file(visit, tmp_pat
     assert not {"system", "verdict", "probability"} & {*download.value.path().read_text().split("\n")[0].split(",")}
 
 
+def test_an_open_answer_is_labelled_only_while_system_and_verdict_are_hidden(visit, tmp_path):
+    page = visit(written(tmp_path / "page.html", answers()))
+    page.keyboard.press("j")
+    page.keyboard.press("y")
+    expect(page.get_by_role("status").first).to_contain_text("Labels are given blind: press b")
+    assert page.get_by_role("button", name="right (y)").count() == 0
+    page.get_by_role("button", name="Label blind (b)").click()
+    assert "brief" not in page.locator(".detail").inner_text()
+    page.keyboard.press("y")
+    expect(page.get_by_role("status").first).to_contain_text("Labelled right.")
+
+
 def test_labels_of_a_page_without_a_server_are_downloaded(visit, tmp_path):
     page = visit(written(tmp_path / "page.html", answers()))
     page.get_by_role("button", name="Label 6 answers").click()

@@ -15,8 +15,7 @@ import numpy as np
 
 from ..core.reading import COMMON
 from ..core.replacing import FIRST_WORDS
-from ..core.words import WORD, NumberInText, absent_words, content, keys, nearest_reference, quantities
-from .faults import ORDERED, surely_differ
+from ..core.words import WORD, NumberInText, absent_words, content, equal, keys, nearest_reference, quantities
 
 SURE = 0.8  # probability from which an answer with another part counts as accepted
 MOST = 3  # differences that are named
@@ -26,6 +25,8 @@ LONGEST = 100  # words of a text in which one place is looked for
 PLACE = 4  # words of a place in which two texts differ
 NEAREST = 2  # parts of the accepted answer that are tried in the place of a part of the answer
 ALIKE = 4  # letters with which names of one thing begin, as Germany and German
+ORDERED = 3  # words in another order; two are two spellings, or one thing that is said the other way round
+ROUNDED = 0.05  # relative difference of two numbers that another unit explains
 ITEM = 4  # words up to which a part is an item of a list
 LINKING = frozenset(  # words beside COMMON that say nothing alone
     "about almost also although approximately around because but can could enough fairly fully here however i if just "
@@ -169,6 +170,17 @@ def _may_be_same(first: _Value, second: _Value) -> bool:
         return any(kinds <= family for family in _CONVERTED) and first.number.number != second.number.number
     words = set(keys(first.text)), set(keys(second.text))
     return words[0] <= words[1] or words[1] <= words[0]
+
+
+def surely_differ(first: NumberInText, second: NumberInText) -> bool:
+    """Return whether two numbers surely differ: 2 GB may be 2,048 MB, and 100.000 may be 100,000."""
+    if first.kind != second.kind or equal(first, second):
+        return False
+    low, high = sorted((abs(first.value), abs(second.value)))
+    if first.kind is None:
+        return high != 1000 * low
+    units = {number.value / number.number if number.number else 0 for number in (first, second)}
+    return len(units) == 1 or high - low > ROUNDED * high
 
 
 def _comparable(first: _Value, second: _Value) -> bool:

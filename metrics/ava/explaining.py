@@ -16,8 +16,7 @@ from ..core.reading import COMMON
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Mark
 from ..core.words import contains, keys
-from .differences import LINKING, NEGATION, Difference, differences, doubt
-from .faults import ORDERED
+from .differences import LINKING, NEGATION, ORDERED, Difference, differences, doubt
 from .judging import Rules
 
 MARKED = 0.1  # effect of a word from which it is marked

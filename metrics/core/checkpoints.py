@@ -87,7 +87,7 @@ def hub_folder(
 ) -> Path | None:
     """Return the folder of "org/name@revision" from the Hub or its cache, or None with a reason added to `tried`."""
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
+    from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
 
     repository, _, pinned = name.partition("@")
     key = repository, revision or pinned or None
@@ -99,6 +99,8 @@ def hub_folder(
         why = f"it has no branch, tag or commit {key[1]}"
     except RepositoryNotFoundError:
         why = "there is no such repository, or it is private and you are not logged in"
+    except LocalEntryNotFoundError:
+        why = "the Hub cannot be reached"
     except Exception as error:  # huggingface_hub and httpx raise many types
         why = f"{type(error).__name__}: {error}".splitlines()[0]
     else:
@@ -279,12 +281,13 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
     if cached is None:
         tried.insert(0, "not in the Hub's cache")
     if not constants.HF_HUB_OFFLINE:
-        print(f"downloading {name} ({encoder.megabytes:,} MB) from {constants.ENDPOINT}", file=sys.stderr, flush=True)
+        wanted = f"{name} ({encoder.megabytes:,} MB, downloaded once)"
+        print(f"looking for {wanted} at {constants.ENDPOINT}", file=sys.stderr, flush=True)
     folder = hub_folder(name, encoder.revision, encoder.matches, tried, encoder.files)
     if folder:
         return folder
     raise ValueError(
-        f"base model {name} at revision {encoder.revision} ({encoder.megabytes:,} MB from {constants.ENDPOINT}) not "
+        f"base_model: {name} at revision {encoder.revision} ({encoder.megabytes:,} MB from {constants.ENDPOINT}) not "
         f"found. Tried: {'; '.join(tried)}. Run `{encoder.install}` where there is a network (for a machine without "
         f"one, copy the Hub's cache there, {constants.HF_HUB_CACHE}), or pass base_model="
         f"{'FILE' if encoder.file.endswith(GGUF) else 'FOLDER'}"

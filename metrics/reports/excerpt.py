@@ -137,18 +137,21 @@ def reading_lines(
         line += f"{systems[answer][:system_width]:<{system_width}}  " * bool(system_width)
         line += f"{_grade(answer):<5}, " * (kind == scoring.DISAGREE) + f"{scores[answer]:<{score_width}}  "
         line += f"{_grade(answer)}? " * (kind == scoring.UNSURE)
-        line += f"{answer.fault}: " if answer.fault else ""
+        fault = f"{answer.fault}: " if answer.fault else ""
         text, name = answer.prediction, "accepted"
-        other = nearest_reference(answer.references, text) if answer.references else ""
-        if answer in weakest:
+        other, below = nearest_reference(answer.references, text) if answer.references else "", []
+        if answer in weakest:  # a sentence and its evidence stand beside each other, the accepted answer below
+            below = [("accepted", quoted(other, max(width - 6, 40) - LABELS, text))] * bool(other)
             _, text, name, other = weakest[answer]
         texts = "; ".join([quoted(text, 10**6), *[f"{name} {quoted(other, 10**6)}"] * bool(other)])
-        if len(line) + len(texts) <= width:
-            lines.append(line + texts)
+        if len(line) + len(fault) + len(texts) <= width and not below:
+            lines.append(line + fault + texts)
         else:
             line += quoted(answer.question, max(width - len(line), 12)) if answer.question else ""
             lines.append(line.rstrip())
-            lines += [" " * 6 + shown for shown in excerpt_lines(text, other, max(width - 6, 40), name)]
+            below += [("why", answer.fault)] * bool(answer.fault)
+            below = [f"{label:<{LABELS}}{shown}" for label, shown in below]
+            lines += [" " * 6 + line for line in (*excerpt_lines(text, other, max(width - 6, 40), name), *below)]
     return result
 
 

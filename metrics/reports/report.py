@@ -292,7 +292,7 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     systems counts labels, the sentence says so.
 
     >>> of_faults({"a": {"another value": 3, "lacks a part": 1, "unknown": 6}, "b": {"declined": 1, "unknown": 1}})
-    ['Why the judge rejects answers (known for 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']
+    ['Why answers are judged wrong (by their words, 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']
     """
     rejected_answers = sum(sum(of.values()) for of in faults.values())
     faults = {system: {name: of[name] for name in of if name != UNKNOWN_FAULT} for system, of in faults.items()}
@@ -303,8 +303,8 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
     named = sum(sum(of.values()) for of in faults.values())
     have_labels = any(system["labelled"] for system in accuracy["systems"].values()) if accuracy else False
-    counts = f"known for {named:,} of {rejected_answers:,}{' that no person calls right' * have_labels}"
-    return [f"Why the judge rejects answers ({counts}): {'; '.join(each)}{more}"] if each else []
+    counts = f"by their words, {named:,} of {rejected_answers:,}{' that no person calls right' * have_labels}"
+    return [f"Why answers are judged wrong ({counts}): {'; '.join(each)}{more}"] if each else []
 
 
 def rejected(accuracy: Mapping) -> int:
@@ -449,12 +449,12 @@ def judge_names(judge: str, header: Iterable[str], whose: str) -> dict[str, str]
     """Return {column: heading} for a judge's numbers, and for the accuracy (`whose`: see `judge_errors.whose`).
 
     >>> judge_names("ava", ["system", "ava_wrong", "ava_accuracy", "accuracy"], "people")
-    {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: accepts', 'accuracy': 'people: accuracy'}
+    {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: right', 'accuracy': 'people: accuracy'}
     """
     prefix = f"{judge}_"
     judged = [name for name in header if name.startswith(prefix) and name in QUANTITIES]
     names = {name: f"judge: {QUANTITIES[name].short or name.removeprefix(prefix)}" for name in judged}
-    names |= {name: "judge: accepts" for name in judged if name == f"{prefix}accuracy"}
+    names |= {name: "judge: right" for name in judged if name == f"{prefix}accuracy"}
     return names | ({"accuracy": f"{whose}: accuracy"} if whose and "accuracy" in header else {})
 
 

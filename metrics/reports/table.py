@@ -91,7 +91,7 @@ def accuracy_cell(accuracy: Mapping | None) -> str:
     >>> accuracy_cell({"accuracy": 0.5, "low": 0.4, "high": 0.61})
     '0.500 [0.400, 0.610]'
     >>> accuracy_cell({"accuracy": None, "labelled": 0, "judged": 0.25, "rows": 8})
-    'cannot tell (judge accepts 2 of 8)'
+    'cannot tell (2 of 8 judged right)'
     >>> accuracy_cell({"accuracy": None, "labelled": 4, "labelled_right": 3, "judged": 0.25})
     'cannot tell (3 of 4 labelled right)'
     """
@@ -101,7 +101,7 @@ def accuracy_cell(accuracy: Mapping | None) -> str:
         return estimate(accuracy, name="accuracy")
     if accuracy["labelled"]:
         return f"cannot tell ({accuracy['labelled_right']:,} of {accuracy['labelled']:,} labelled right)"
-    return f"cannot tell (judge accepts {round(accuracy['judged'] * accuracy['rows']):,} of {accuracy['rows']:,})"
+    return f"cannot tell ({round(accuracy['judged'] * accuracy['rows']):,} of {accuracy['rows']:,} judged right)"
 
 
 def source_cell(accuracy: Mapping | None) -> str:

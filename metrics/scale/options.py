@@ -41,7 +41,6 @@ class ScoreOptions:
     engine: Literal["local", "ray"] = "local"
     address: str | None = None
     worst: int = 10
-    ignore_judge_errors: bool = False
     calibration: str | None = None
     limit_time: str | float | None = None
     on_error: OnError = "fail"

@@ -9,7 +9,7 @@ Every verb calls `estimate_accuracy`, and `accuracy_tests` for differences. With
 
 With fewer labels the judge's rate is corrected for its errors on other data (Rogan & Gladen 1978; Lang & Reiczigel
 2014), on the assumption that it errs as often here. `tests/programs/label_simulations.py` measures the coverage of
-all these intervals. The package ppi_python has none of weights and clusters.
+all these intervals. The package ppi_python has no weights and no clusters.
 """
 
 from collections.abc import Callable, Sequence
@@ -187,13 +187,7 @@ def prediction_powered(judged, labels, probabilities, questions=None, confidence
     return powered(question_sums(judged, judged, labels, probabilities, questions), confidence)
 
 
-LABELS, TOGETHER, MEASURED, IGNORED, NOTHING = BASES = (
-    "labels",
-    "labels and judge",
-    "judge's measured errors",
-    "judge alone, its errors ignored",
-    "cannot tell",
-)
+LABELS, TOGETHER, MEASURED, NOTHING = BASES = ("labels", "labels and judge", "judge's measured errors", "cannot tell")
 
 
 @dataclass(frozen=True)
@@ -237,7 +231,6 @@ def estimate_accuracy(
     errors: Sequence[float] | None,
     no_errors: str = "",
     *,
-    ignore_errors: bool = False,
     confidence: float = CONFIDENCE,
     label_error: float = 0.0,
 ) -> AccuracyEstimate:
@@ -250,7 +243,6 @@ def estimate_accuracy(
         errors: accepted of correct and rejected of incorrect answers on other data, see `rogan_gladen`; None where
             they are not known.
         no_errors: why they are not known, or why they may not hold here.
-        ignore_errors: without labels, take the judge's verdicts for the truth.
         confidence: of the interval.
         label_error: share of wrong labels, by which intervals of labels are wider on both sides.
 
@@ -277,7 +269,7 @@ def estimate_accuracy(
         )
     reason = ""
     if labelled < rows:
-        judged, reason = _judge_alone(sums, errors, no_errors, ignore_errors and not labelled, confidence)
+        judged, reason = _judge_alone(sums, errors, no_errors, confidence)
         if judged:
             return judged
     if by_labels is not None:
@@ -287,18 +279,15 @@ def estimate_accuracy(
     return AccuracyEstimate(None, None, None, NOTHING, reason, powered=by_labels)
 
 
-def _judge_alone(sums: QuestionSums, errors, no_errors: str, ignore_errors: bool, confidence: float):
+def _judge_alone(sums: QuestionSums, errors, no_errors: str, confidence: float):
     """Return (estimate by verdicts alone, ""), or (None, the reason why there is none)."""
     rows, questions = sums.rows.sum(), float(kish(sums.rows))
     rate = float(sums.accepted.sum() / rows)
     if questions < MIN_QUESTIONS - 1e-9:
         return None, f"too few questions: {_questions(questions)}"
-    size = effective_size(rate, (sums.accepted - rate * sums.rows) / rows, sums.rows, confidence)
-    if ignore_errors:
-        low, high = wilson(rate, size, NormalDist().inv_cdf((1 + confidence) / 2))
-        return AccuracyEstimate(rate, float(low), float(high), IGNORED), ""
     if errors is None:
         return None, no_errors
+    size = effective_size(rate, (sums.accepted - rate * sums.rows) / rows, sums.rows, confidence)
     accuracy, low, high = map(float, rogan_gladen(rate * size, size, *errors, confidence))
     if np.isnan(accuracy):
         return None, "the judge hardly tells right from wrong where its errors were measured"

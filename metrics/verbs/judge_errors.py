@@ -12,6 +12,7 @@ few to see that, the judge alone tells nothing of it. Labels of at least five qu
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from ..reports.table import Table, number
 from ..rows.reading import Item, Progress
 from ..rows.sources import Source
 from ..scale.options import Settings, checked_columns, make_scorers, settings_by_metric, with_calibration
-from ..scale.scoring import CONFUSION
+from ..scale.scoring import CONFUSION, QuestionTotals
 from ..statistics import estimation
 from ..statistics.intervals import CONFIDENCE, COUNTS, MIN_QUESTIONS, Counts, pooled, read_counts, wilson
 from .labels import LABELS_TO_BEGIN
@@ -57,12 +58,6 @@ BASES = {  # by basis of the estimate; "measured" and "calibrated" are those by 
         "assumes that the judge errs{on} as often as on the answers that calibrated it",
         "for other questions or very different systems calibrate the judge anew. For the rows that you labelled, "
         "genqa-metrics accuracy FILE --labels LABELS needs no such assumption",
-    ),
-    estimation.IGNORED: Basis(
-        "the judge's rate alone (Wilson): its errors are ignored",
-        "judge alone",
-        note="the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
-        "labels correct that: genqa-metrics label",
     ),
     estimation.NOTHING: Basis("cannot tell", "-"),
 }
@@ -125,16 +120,13 @@ class JudgeErrors:
 
     measured: Measured | None  # None where its error rates are not known
     unknown: str = ""  # why they are not known
-    ignored: bool = False  # whether errors are to be ignored
     unknown_for: Mapping[str, str] = field(default_factory=dict)  # {system: why they may not hold for its rows}
     unlike: Mapping[str, Sequence[str]] = field(default_factory=dict)  # {system: differences from measured rows}
     stronger: str = ""  # see `Scorer`; "" where no system has enough rows to compare, with any judge
 
     @classmethod
-    def of(cls, scorer: Scorer, profiles: Mapping[str, Mapping[str, float]], ignored: bool = False) -> "JudgeErrors":
+    def of(cls, scorer: Scorer, profiles: Mapping[str, Mapping[str, float]]) -> "JudgeErrors":
         """Return the error rates of a judge for systems, each with its counts of `ava.scorer.profile`."""
-        if ignored:
-            return cls(None, "the judge's errors are ignored", True)
         measured = measured_for(scorer)
         if measured is None:
             return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
@@ -145,7 +137,7 @@ class JudgeErrors:
             elif others := differences(measured.facts.get("profile", {}), rows):
                 unlike[system], reasons[system] = others, f"{UNLIKE} ({'; '.join(others)})"
         enough = any(rows.get("profiled", 0) >= LEAST_ROWS for rows in profiles.values())
-        return cls(measured, "", False, reasons, unlike, scorer.stronger if enough else "")
+        return cls(measured, "", reasons, unlike, scorer.stronger if enough else "")
 
     def accuracy(
         self, system: str, sums: estimation.QuestionSums, **options: Any
@@ -193,7 +185,7 @@ class JudgeErrors:
         """Return the estimate of a system, see `estimate_accuracy`."""
         unknown = self.unknown or self.unknown_for.get(system, "")
         errors = pooled(self.measured.groups) if self.measured and not unknown else None
-        return estimation.estimate_accuracy(sums, errors, unknown, ignore_errors=self.ignored, **options)
+        return estimation.estimate_accuracy(sums, errors, unknown, **options)
 
     def _key(self, basis: str) -> str:
         """Return the key in `BASES` for the `basis` of an estimate."""
@@ -244,8 +236,8 @@ def judged_systems(
 ) -> tuple[dict[str, Any], dict[str, estimation.AccuracyEstimate]]:
     """Return the accuracy of systems, for the reports of `score` and `compare`, from each system's sums by question.
 
-    Returned are "method" in words, "assumes" (see `assumption`), "errors_counted", "confidence", "measured" in one
-    line or None, "unlike", "notes", and "systems": {system: what `JudgeErrors.accuracy` returns}; and all estimates.
+    Returned are "method" in words, "assumes" (see `assumption`), "confidence", "measured" in one line or None,
+    "unlike", "notes", and "systems": {system: what `JudgeErrors.accuracy` returns}; and all estimates.
     """
     estimated = {system: errors.accuracy(system, question_sums, **options) for system, question_sums in sums.items()}
     systems = {system: accuracy for system, (accuracy, _) in estimated.items()}
@@ -254,7 +246,6 @@ def judged_systems(
     accuracy = {
         "method": methods(systems),
         "assumes": assumption(systems),
-        "errors_counted": estimation.IGNORED not in bases,
         "confidence": CONFIDENCE,
         "measured": measured_fact(measured.facts, errors.unlike) if measured and by_judge else None,
         "unlike": {system: list(others) for system, others in errors.unlike.items()},
@@ -262,6 +253,25 @@ def judged_systems(
         "systems": systems,
     }
     return accuracy, {system: estimate for system, (_, estimate) in estimated.items()}
+
+
+def differences_of_pairs(
+    estimates: Mapping[str, estimation.AccuracyEstimate], totals: Mapping[str, QuestionTotals], **options: Any
+) -> list[dict[str, Any]]:
+    """Return "first", "second", "shared_questions" and "difference" of all pairs of systems.
+
+    `totals` has the sums by question of each; see `estimation.accuracy_differences`, which gets the options.
+    """
+    if len(estimates) < 2:
+        return []
+    keys = [totals[system].keys for system in estimates]
+    differences = estimation.accuracy_differences(estimation.numbered_alike([*estimates.values()], keys), **options)
+    return [
+        {"first": first, "second": second, "shared_questions": len(np.intersect1d(*pair)), "difference": difference}
+        for (first, second), pair, difference in zip(
+            combinations(estimates, 2), combinations(keys, 2), differences, strict=True
+        )
+    ]
 
 
 def assumption(systems: Mapping[str, Mapping[str, Any]]) -> str:
@@ -298,7 +308,7 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
         return ""
     agreed, right = (confusion["accepted"] + confusion[name] for name in ("rejected", "missed"))
     sentence = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels"
-    sentence += f" (a judge that accepts every answer: {right:,})"
+    sentence += f" (a judge that calls every answer right: {right:,})"
     if all(accuracy["labelled"] == accuracy["rows"] for accuracy in with_labels):
         return f"{sentence}; every answer has a label, so its verdicts are not needed"
     if all(accuracy["basis"] != estimation.TOGETHER for accuracy in with_labels):
@@ -316,6 +326,8 @@ def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], explan
         shares = [number(agreement["agreement"]), number(agreement["kappa"])]
         rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
     header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
+    explanation += " Missed: right, but judged wrong. Let through: wrong, but judged right. The four counts add up to "
+    explanation += "the labelled answers; both right and let through are those judged right."
     return Table(title, header, rows, explanation, short=short_names(header))
 
 
@@ -327,8 +339,8 @@ def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[str
     accepted, correct, rejected, incorrect = (f"{n:,.0f}" if n == int(n) else f"{n:,.1f}" for n in counts)
     rest = "".join(f"; unlike the rows of {system}: {'; '.join(others)}" for system, others in (unlike or {}).items())
     return (
-        f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} correct answers accepted, "
-        f"{rejected} of {incorrect} incorrect ones rejected{on}{rest}"
+        f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} right answers judged "
+        f"right, {rejected} of {incorrect} wrong ones judged wrong{on}{rest}"
     )
 
 
@@ -398,7 +410,7 @@ def checked_judge(
 
 
 def judge_answers(
-    items: Sequence[Item], settings: Settings, sources: Sequence[Source], ignore_judge_errors: bool, progress: Progress
+    items: Sequence[Item], settings: Settings, sources: Sequence[Source], progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, Scorer, JudgeErrors, list[str]]:
     """Return the judge's (items,) probabilities and verdicts, its scorer, its errors, and notes."""
     from ..scale.run import item_statistics
@@ -408,7 +420,7 @@ def judge_answers(
     sums, counts = item_statistics(items, {JUDGE: scorer}, progress)
     statistics = sums[JUDGE]
     notes = scorer.warnings({"all": statistics.sum(axis=0)[:-1]}, counts[JUDGE])
-    errors = JudgeErrors.of(scorer, profiles(scorer, items, statistics), ignore_judge_errors)
+    errors = JudgeErrors.of(scorer, profiles(scorer, items, statistics))
     return statistics[:, 1], statistics[:, 0], scorer, errors, notes
 
 

@@ -74,7 +74,7 @@ def judged_answers(
     sources, skips = digested_sources(rows), Skips(on_error == "skip", problem)
     items, judged, *_ = read_answers(sources, named, skips, judge, judged=needs_judge)
     if needs_judge and judge is None:
-        judged, *_ = judge_answers(items, settings or {}, sources, False, progress)
+        judged, *_ = judge_answers(items, settings or {}, sources, progress)
     return items, judged if needs_judge else None
 
 

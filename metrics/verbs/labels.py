@@ -5,7 +5,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, count
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..rows.errors import FileError, name_column
 from ..rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
 from ..rows.sources import Source
 from ..rows.values import Row
-from ..scale.scoring import label_note
+from ..scale.scoring import label_note, question_key, rows_by_system
 from ..statistics.estimation import cluster_sums
 from ..statistics.intervals import MIN_QUESTIONS, wilson
 from ..statistics.resampling import LEAST_DIFFERING
@@ -48,6 +48,10 @@ class Labels:
     raters: dict[str, float | int | None]  # what `rater_agreement` returns
     error: float = 0.0  # share of labels that are taken to be wrong
     until: str | None = None  # the rule by which labelling stopped, see `rows.values.STOPPED_BY`
+
+    def taken(self, rows: np.ndarray) -> "Labels":
+        """Return the labels of some rows."""
+        return replace(self, mean=self.mean[rows], probability=self.probability[rows], number=self.number[rows])
 
     def replace_those_of(self, items: Sequence[Item]) -> None:
         """Replace the labels and sampling probabilities of items, in place, by these."""
@@ -108,12 +112,12 @@ def read_labels(
     columns: Mapping[str, str],
     skips: Skips,
     notes: list[str],
-    error: float | None = None,
+    widens: bool = True,
 ) -> Labels | None:
     """Return the labels of files, and without such files those in the rows; None where there are none.
 
-    `plans_of_rows`: see `RowReader.sampling`; `notes` gets what a reader must know; `error` is the share of wrong
-    labels, None to estimate it from rows with several raters. A rater's second label of a row is a bad row.
+    `plans_of_rows`: see `RowReader.sampling`; `notes` gets what a reader must know; `widens`: intervals get wider
+    by the share of wrong labels that disagreement shows. A rater's second label of a row is a bad row.
     """
     if sources:
         labels = _labels_of_files(sources, items, columns, skips, notes)
@@ -147,7 +151,12 @@ def read_labels(
     until = next((label.plan[2] for label in labels if label.plan[2] is not None), None)
     if until is not None:
         notes.append(STOPPED.format(until.partition(SEED)[0]))
-    return Labels(mean, share, number, agreement, _error(error, agreement, notes), until)
+    notes += [agreement_fact(agreement)] * bool(agreement["rows"])
+    error = (agreement["error"] or 0.0) * widens
+    if error:
+        wrong = "so many labels are wrong if raters err independently"
+        notes.append(f"the intervals are {error:.1%} wider on both sides: {wrong}")
+    return Labels(mean, share, number, agreement, error, until)
 
 
 @dataclass(frozen=True)
@@ -245,27 +254,10 @@ def _labels_of_files(
     return [label for labels in matched for label in labels]
 
 
-def _error(rater_error: float | None, agreement: Mapping, notes: list[str]) -> float:
-    """Return the share of wrong labels, and note what it rests on."""
-    by_raters = agreement["error"] or 0.0
-    notes += [agreement_fact(agreement)] * bool(agreement["rows"])
-    if rater_error is None and by_raters:
-        notes.append(
-            f"the intervals are {by_raters:.1%} wider on both sides: so many labels are wrong if raters err "
-            "independently"
-        )
-    elif rater_error is not None and by_raters > rater_error:
-        notes.append(
-            f"rater_error is {rater_error:.1%}, but raters disagree as if {by_raters:.1%} of their labels were "
-            "wrong; the intervals can be too narrow"
-        )
-    return by_raters if rater_error is None else rater_error
-
-
 def agreement_fact(raters: Mapping) -> str:
     """Return in one line how far raters agree, from `rater_agreement`."""
     if not raters["rows"]:
-        return "labels: one of every row; wrong labels are not in the intervals, see --rater-error"
+        return "labels: one of every row; labels of a second rater would show how many are wrong"
     shares = [] if raters["agreement"] is None else [f"they agree in {raters['agreement']:.0%}"]
     shares += [] if raters["alpha"] is None else [f"Krippendorff's alpha {raters['alpha']:.2f}"]
     return f"{raters['rows']:,} rows were rated by several raters: {', '.join(shares) or 'all ratings are the same'}"
@@ -360,12 +352,20 @@ def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: 
             )
 
 
-def selection_notes(system: str, judged: np.ndarray, probability: np.ndarray, clusters: np.ndarray) -> list[str]:
-    """Return notes where labels cannot be a random sample of the (rows,) rows; `probability` is NaN without a label.
+def selection_notes(items: Sequence[Item], judged: np.ndarray, probability: np.ndarray) -> list[str]:
+    """Return notes on systems whose labels cannot be a random sample of their rows; `probability` is NaN without one.
 
     Labels that stand for the rows have about the judge's mean of all rows, and their 1 / probability sum to the number
     of rows.
     """
+    notes: list[str] = []
+    for system, rows in rows_by_system([item.system for item in items]).items():
+        questions = np.array([question_key(items[row]) for row in rows])
+        notes += _selection_notes(system, judged[rows], probability[rows], questions)
+    return notes
+
+
+def _selection_notes(system: str, judged: np.ndarray, probability: np.ndarray, clusters: np.ndarray) -> list[str]:
     labelled = ~np.isnan(probability)
     if labelled.sum() < MIN_CHECKED or labelled.all():
         return []

@@ -180,8 +180,9 @@ function connectViewer(root) {
     const choose = el('select', { id: 'against', onchange: event => { against = event.target.value; open(row.number); } },
       ...['accepted', ...others.map(other => other.system)].map(name => el('option', { value: name, selected: name === against },
         name === 'accepted' ? 'the accepted answer' : seen(name))));
-    return [el('p', { className: 'actions' },
-      button('✓ right (y)', () => label(row, 1)), button('✗ wrong (n)', () => label(row, 0)),
+    return [el('p', { className: 'actions' }, ...state.blind
+      ? [button('✓ right (y)', () => label(row, 1)), button('✗ wrong (n)', () => label(row, 0))]
+      : [button('Label blind (b)', () => blind(true))],
       button('‹ previous (k)', () => step(-1)), button('next (j) ›', () => step(1))),
     el('p', { className: 'actions' }, ...others.length && !state.blind ? [el('label', { htmlFor: 'against' }, 'Compare words with'), choose] : [],
       button(state.raw ? 'Show as Markdown' : 'Show raw text', () => { state.raw = !state.raw; write(); open(row.number); }),
@@ -214,6 +215,13 @@ function connectViewer(root) {
     const place = order.findIndex(row => row.number === state.row);
     const next = order[place < 0 ? 0 : place + by];
     if (next) open(next.number, true);
+  }
+
+  /* A label counts if system and verdict were hidden: so keys and buttons label blind rows only. */
+  function blind(on) {
+    state.blind = pick('blind').checked = on;
+    show();
+    update();
   }
 
   /* The address has what differs from the first view; a link shows the same. */
@@ -417,9 +425,10 @@ function connectViewer(root) {
   addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || /^(input|select|textarea)$/i.test(event.target.tagName)) return;
     const row = state.labels ? shownTask : byNumber.get(state.row), key = event.key.toLowerCase();
-    const acts = { u: undo, escape: () => state.labels ? leave() : open(0), s: () => state.labels && row && skip(),
+    const acts = { b: () => state.labels || blind(!state.blind), u: undo, escape: () => state.labels ? leave() : open(0), s: () => state.labels && row && skip(),
       j: () => state.labels || step(1), k: () => state.labels || step(-1) };
-    if (row) for (const [name, value] of Object.entries({ y: 1, 1: 1, n: 0, 0: 0 })) acts[name] = () => label(row, value);
+    if (row) for (const [name, value] of Object.entries({ y: 1, 1: 1, n: 0, 0: 0 })) acts[name] = () => state.labels || state.blind ? label(row, value)
+      : pick('status').textContent = 'Labels are given blind: press b, which hides system and verdict.';
     if (!acts[key]) return;
     acts[key]();
     event.preventDefault();
@@ -427,7 +436,7 @@ function connectViewer(root) {
   let waiting;
   pick('find').oninput = event => { state.find = event.target.value; clearTimeout(waiting); waiting = setTimeout(update, 150); };
   pick('regular').onchange = event => { state.regular = event.target.checked; update(); };
-  pick('blind').onchange = event => { state.blind = event.target.checked; show(); update(); };
+  pick('blind').onchange = event => blind(event.target.checked);
   pick('actions').append(tasks.length ? button(`Label ${tasks.length} answers`, () => ask(), { className: 'main' }) : '',
     button('Copy these rows', () => copy(filtered('\t'), 'The rows are copied.')), button('CSV of these rows', () => save('answers.csv', filtered(','), 'text/csv')));
   pick('download').append(button('Download the labels', download));

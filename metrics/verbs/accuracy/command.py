@@ -9,10 +9,6 @@ _COLUMN = (
     "Where a column has another name, as for `score`. judge=COLUMN takes the verdicts or probabilities of another "
     "judge (0 to 1) from a column instead of AVA's."
 )
-_RATER_ERROR = (
-    "Share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default: what the "
-    "disagreement of several raters shows; 0 where every row has one label."
-)
 
 
 def accuracy(
@@ -35,11 +31,9 @@ def accuracy(
     verbose: terminal.Verbose = False,
     labels: terminal.Labels = None,
     by: terminal.By = None,
-    rater_error: terminal.option(float | None, "--rater-error", metavar="SHARE", help=_RATER_ERROR) = None,
     confidence: terminal.option(
         float, "--confidence", metavar="P", help="Probability that an interval holds the truth.", shown=True
     ) = 0.95,
-    ignore_judge_errors: terminal.IgnoreJudgeErrors = False,
     calibration: terminal.Calibration = None,
 ) -> None:
     """Estimate how many answers of each system are correct, with an interval that counts the judge's errors.

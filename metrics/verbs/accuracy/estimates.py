@@ -1,14 +1,14 @@
-"""Accuracy of systems and slices from verdicts and labels: arrays in, the numbers of the report out."""
+"""Accuracy of systems and slices from verdicts and labels: the numbers of the report."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ...core.answers import attempts
 from ...rows.reading import Item
-from ...scale.scoring import CONFUSION, QuestionTotals, agreement, confusion_counts, totals_of
+from ...scale.scoring import CONFUSION, QuestionTotals, agreement, confusion_counts, rows_by_system, totals_by_system
 from ...statistics import estimation
 from ..inputs import places_of, slice_notes
 from ..judge_errors import JudgeErrors
@@ -19,71 +19,61 @@ POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels n
 
 @dataclass(frozen=True)
 class JudgedAnswers:
-    """Answers of all systems, judged, some of them labelled."""
+    """Answers of all systems, judged, some of them labelled; the items have the mean labels of people."""
 
-    verdicts: np.ndarray  # (answers,) 1 where the judge accepts, else 0
-    question_keys: np.ndarray  # (answers,) see `question_key`
-    sums: estimation.QuestionSums  # of the (answers,) answers, see `estimation.row_sums`
+    items: Sequence[Item]
+    judged: np.ndarray  # (answers,) numbers of the judge, 0 to 1
+    verdicts: np.ndarray  # (answers,) 1 where the judge calls them right, else 0
     labels: Labels | None  # of people, None without any
-    label_error: float  # share of the labels that are taken to be wrong
     errors: JudgeErrors
-    rate_name: str  # what `score` and `compare` call the share of answers that the judge accepts; "" for a column
+    rate_name: str  # what `score` and `compare` call the share of answers that are judged right; "" for a column
     confidence: float
 
-    def totals(self, rows: np.ndarray) -> QuestionTotals:
-        """Return the sums by question over some rows."""
-        return totals_of(self.question_keys, self.sums, rows)
+    @property
+    def label_error(self) -> float:
+        """Share of the labels that are taken to be wrong."""
+        return self.labels.error if self.labels else 0.0
 
-    def accuracy(self, system: str, rows: np.ndarray) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
-        """Return the accuracy on some rows of a system as reports have it, and the estimate behind it.
+    def systems(self) -> dict[str, tuple[dict[str, Any], estimation.AccuracyEstimate, QuestionTotals]]:
+        """Return {system: its accuracy as reports have it, the estimate behind it, its sums by question}.
 
         See `JudgeErrors.accuracy`; labels add how the judge agrees with them, and how many more would be needed.
         """
-        labels, totals = self.labels, self.totals(rows)
-        options = {"confidence": self.confidence, "label_error": self.label_error}
-        numbers, estimate = self.errors.accuracy(system, totals.sums, **options)
+        pairs = zip(self.items, self.verdicts, strict=True)
+        declined = np.array([not verdict and not attempts(item.predictions[0]) for item, verdict in pairs])
+        totals = totals_by_system(self.items, self.verdicts, self.judged, declined)
+        rows_of = rows_by_system([item.system for item in self.items])
+        return {system: (*self._accuracy(system, np.array(rows_of[system]), of), of) for system, of in totals.items()}
+
+    def _accuracy(
+        self, system: str, rows: np.ndarray, totals: QuestionTotals
+    ) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
+        sums, options = totals.sums, {"confidence": self.confidence, "label_error": self.label_error}
+        numbers, estimate = self.errors.accuracy(system, sums, **options)
         numbers["questions"] = len(totals.keys)
         numbers |= {self.rate_name: numbers["judged"]} if self.rate_name else {}
-        numbers["labels"] = int(labels.number[rows].sum()) if labels else 0
+        numbers["labels"] = int(self.labels.number[rows].sum()) if self.labels else 0
         if estimate.powered is None:
             return numbers, estimate
-        labelled = rows[~np.isnan(labels.mean[rows])]
-        cases = confusion_counts(self.verdicts[labelled], labels.mean[labelled])
-        numbers |= agreement((cases / labels.probability[labelled, None]).sum(axis=0))
+        labelled = rows[~np.isnan(self.labels.mean[rows])]
+        cases = confusion_counts(self.verdicts[labelled], self.labels.mean[labelled])
+        numbers |= agreement((cases / self.labels.probability[labelled, None]).sum(axis=0))
         numbers["confusion"] = dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True))
         if not np.isnan(estimate.powered.low):
-            plan = estimation.LabelPlan(estimate.powered, totals.sums, self.confidence)
+            plan = estimation.LabelPlan(estimate.powered, sums, self.confidence)
             half_widths = {f"{points:g}": points - self.label_error for points in POINTS}
             numbers["needed"] = {points: plan.labels_needed(half) for points, half in half_widths.items()}
             numbers["questions_needed"] = {points: plan.questions_needed(half) for points, half in half_widths.items()}
             numbers["half_width_of_all"] = plan.half_width() + self.label_error
         return numbers, estimate
 
-    def differences(
-        self, rows_by_system: Mapping[str, np.ndarray], estimates: Mapping[str, estimation.AccuracyEstimate]
-    ) -> list[dict[str, Any]]:
-        """Return the differences of all pairs of systems with limits, and how many questions each pair shares."""
-        if len(rows_by_system) < 2:
-            return []
-        keys = [self.totals(rows).keys for rows in rows_by_system.values()]
-        aligned = estimation.numbered_alike([estimates[system] for system in rows_by_system], keys)
-        limits = estimation.accuracy_differences(aligned, self.confidence, self.label_error)
-        shared = [len(np.intersect1d(*pair)) for pair in combinations(keys, 2)]
-        return [
-            {"first": first, "second": second, "shared_questions": number, "difference": difference}
-            for (first, second), number, difference in zip(
-                combinations(rows_by_system, 2), shared, limits, strict=True
-            )
-        ]
-
-    def by_slice(
-        self, column: str, slices: Sequence[str], rows_by_system: Mapping[str, np.ndarray], label_file: bool
-    ) -> tuple[dict[str, Any], list[str]]:
+    def by_slice(self, column: str, slices: Sequence[str], label_file: bool) -> tuple[dict[str, Any], list[str]]:
         """Return {"column", "values": {slice: {system: accuracy}}}, and notes on the slices."""
-        rows_by_slice, accuracies = places_of(column, slices), {}
-        for name, places in rows_by_slice.items():
-            rows = {system: np.intersect1d(rows, places) for system, rows in rows_by_system.items()}
-            accuracies[name] = {system: self.accuracy(system, mine)[0] for system, mine in rows.items() if len(mine)}
+        rows_by_slice = places_of(column, slices)
+        accuracies = {
+            name: {system: of for system, (of, *_) in self._taken(rows).systems().items()}
+            for name, rows in rows_by_slice.items()
+        }
         estimated = [name for name, by in accuracies.items() if any(of["low"] is not None for of in by.values())]
         notes = slice_notes(column, {name: len(rows) for name, rows in rows_by_slice.items()}, "answers", estimated)
         least = estimation.MIN_LABELS
@@ -92,19 +82,24 @@ class JudgedAnswers:
             notes.append(f"by {column}: fewer than {least} labels in {', '.join(few)}: what the judge alone says")
         return {"column": column, "values": accuracies}, notes
 
+    def _taken(self, rows: np.ndarray) -> "JudgedAnswers":
+        labels = self.labels and self.labels.taken(rows)
+        items = [self.items[row] for row in rows]
+        return replace(self, items=items, judged=self.judged[rows], verdicts=self.verdicts[rows], labels=labels)
 
-def worst_answers(items: Sequence[Item], judged: np.ndarray, labels: np.ndarray, number: int = 10) -> list[dict]:
-    """Return the answers most likely to be wrong, by (answers,) labels or, where these are NaN, by the judge."""
-    order = np.argsort(np.where(np.isnan(labels), judged, labels * 1.001 - 0.001), kind="stable")[:number].tolist()
-    return [
-        {
-            "system": item.system,
-            "place": f"{item.file}:{item.line}",
-            "question": item.text,
-            "references": item.references,
-            "prediction": item.predictions[0],
-            "judged": float(judged[row]),
-            "label": None if np.isnan(labels[row]) else float(labels[row]),
-        }
-        for row, item in ((row, items[row]) for row in order)
-    ]
+    def worst(self, number: int = 10) -> list[dict[str, Any]]:
+        """Return the answers most likely to be wrong, by labels or, without one, by the judge."""
+        labels = self.labels.mean if self.labels else np.full(len(self.items), np.nan)
+        order = np.argsort(np.where(np.isnan(labels), self.judged, labels * 1.001 - 0.001), kind="stable")
+        return [
+            {
+                "system": item.system,
+                "place": f"{item.file}:{item.line}",
+                "question": item.text,
+                "references": item.references,
+                "prediction": item.predictions[0],
+                "judged": float(self.judged[row]),
+                "label": None if np.isnan(labels[row]) else float(labels[row]),
+            }
+            for row, item in ((row, self.items[row]) for row in order[:number].tolist())
+        ]

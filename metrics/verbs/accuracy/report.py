@@ -8,23 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from ...core.answers import attempts
 from ...registry import JUDGE
 from ...reports.charts import accuracy_chart
 from ...reports.report import Report, as_sentence, briefly, highest_accuracy, print_first_screen, short_names, untold
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
 from ...reports.viewer import ViewedAnswer
-from ...rows.errors import FileError, bad_usage
+from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...scale.options import OnError, Settings, check_options
-from ...scale.scoring import CONFUSION, question_key
-from ...statistics import estimation
+from ...scale.scoring import CONFUSION
 from ..inputs import digested_sources, read_answers
 from ..judge_errors import (
     JudgeErrors,
     assumption,
     checked_judge,
     confusion_table,
+    differences_of_pairs,
     help_of_judge,
     judge_answers,
     judge_settings,
@@ -34,7 +33,7 @@ from ..judge_errors import (
 from ..labels import LABELS_TO_BEGIN, agreement_fact, read_labels, selection_notes, what_labels_give
 from ..stopping import stopped_outcomes
 from ..view.rows import viewed_answers
-from .estimates import JudgedAnswers, worst_answers
+from .estimates import JudgedAnswers
 
 SYSTEMS = "Accuracy of the systems"  # a table
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
@@ -48,9 +47,7 @@ def accuracy(
     settings: Settings | None = None,
     *,
     by: str | None = None,
-    rater_error: float | None = None,
     confidence: float = 0.95,
-    ignore_judge_errors: bool = False,
     calibration: str | None = None,
     on_error: OnError = "fail",
     problem: Message = ignore,
@@ -66,10 +63,7 @@ def accuracy(
             judge from a column.
         settings: settings of the judge, {"checkpoint": "large"} or, as for `--set`, {"ava.checkpoint": "large"}.
         by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
-        rater_error: share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default:
-            what the disagreement of several raters shows; 0 where every row has one label.
         confidence: probability that an interval holds the truth.
-        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
         calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
             is one.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
@@ -95,9 +89,6 @@ def accuracy(
         columns, judge_column = checked_judge(columns, settings, labels is not None)
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
             raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
-        is_number = isinstance(rater_error, int | float) and not isinstance(rater_error, bool)
-        if rater_error is not None and not (is_number and 0 <= rater_error < 0.5):
-            raise ValueError(f"rater_error: expected a share of wrong labels, 0 to below 0.5, got {rater_error!r}")
         sources = digested_sources(rows)
         label_sources = None if labels is None else digested_sources(labels, "labels")
     skips, notes = Skips(on_error == "skip", problem), []
@@ -106,52 +97,40 @@ def accuracy(
     if not_numbers:
         unread = "values of score or label are no numbers, nor words such as correct or wrong; they were not used"
         notes.append(f"{not_numbers:,} {unread}")
-    if not label_sources and all(item.human[1] is None for item in items):
-        if rater_error:
-            raise FileError("rater_error: needs labels; give some with labels, or in a column 'label' of the rows")
     label_notes: list[str] = []
-    people = read_labels(label_sources, items, plans, columns, skips, label_notes, rater_error)
-    labels, chances = np.full(len(items), np.nan), 1.0
+    people = read_labels(label_sources, items, plans, columns, skips, label_notes)
+    labels = people.mean if people else np.full(len(items), np.nan)
     if people:
         people.replace_those_of(items)
-        labels, chances = people.mean, people.probability
+    else:  # numbers that are no labels
+        for item in items:
+            item.human = item.human[0], None
     if judge_column is None:
-        judged, verdicts, scorer, errors, judge_notes = judge_answers(
-            items, settings, sources, ignore_judge_errors, progress
-        )
+        judged, verdicts, scorer, errors, judge_notes = judge_answers(items, settings, sources, progress)
         notes += judge_notes
         judge, judged_by, rate_name = scorer.signature, scorer.title, scorer.main
     else:
         unknown = "the errors of a judge in a column are only known from labels"
-        verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown, ignore_judge_errors)
+        verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown)
         judge, judged_by, rate_name = f"column:{judge_column}", f"the column {judge_column}", ""
     notes += label_notes
     if people and people.until:
         notes += stopped_outcomes(items, judged, labels, people.until)
-    names = np.array([item.system for item in items], dtype=object)
-    rows_by_system = {system: np.flatnonzero(names == system) for system in dict.fromkeys(names.tolist())}
-    declined = np.array([not v and not attempts(item.predictions[0]) for item, v in zip(items, verdicts, strict=True)])
-    answers = JudgedAnswers(
-        verdicts=verdicts,
-        question_keys=np.array([question_key(item) for item in items]),
-        sums=estimation.row_sums(judged, verdicts, labels, chances, declined),
-        labels=people,
-        label_error=people.error if people else 0.0,
-        errors=errors,
-        rate_name=rate_name,
-        confidence=confidence,
-    )
-    systems, estimates = {}, {}
-    for system, mine in rows_by_system.items():
-        systems[system], estimates[system] = answers.accuracy(system, mine)
-        if people:
-            notes += selection_notes(system, judged[mine], chances[mine], answers.question_keys[mine])
+    answers = JudgedAnswers(items, judged, verdicts, people, errors, rate_name, confidence)
+    estimated = answers.systems()
+    systems = {system: accuracy for system, (accuracy, *_) in estimated.items()}
+    if people:
+        notes += selection_notes(items, judged, people.probability)
     notes += errors.notes(systems)
-    sliced = None
+    sliced, differences = None, []
     if by:
-        sliced, slice_remarks = answers.by_slice(by, slices, rows_by_system, label_sources is not None)
+        sliced, slice_remarks = answers.by_slice(by, slices, label_sources is not None)
         notes += slice_remarks
-    differences = answers.differences(rows_by_system, estimates) if len(systems) <= MAX_PAIRS_OF else []
+    if len(systems) <= MAX_PAIRS_OF:
+        estimates = {system: estimate for system, (_, estimate, _) in estimated.items()}
+        totals = {system: sums for system, (*_, sums) in estimated.items()}
+        options = {"confidence": confidence, "label_error": answers.label_error}
+        differences = differences_of_pairs(estimates, totals, **options)
     shown_judge = "" if judge_column else JUDGE
     return AccuracyReport(
         genqa_metrics=__version__,
@@ -161,7 +140,6 @@ def accuracy(
         judged_by=judged_by,
         settings={
             "confidence": confidence,
-            "truth": "questions like these",
             "rater_error": people.error if people else None,
             "correction": CORRECTION if len(differences) > 1 else "none",
             "columns": columns | ({"judge": judge_column} if judge_column else {}),
@@ -174,7 +152,7 @@ def accuracy(
         sliced=sliced,
         bad_rows=skips.skipped,
         notes=notes,
-        worst=worst_answers(items, judged, labels),
+        worst=answers.worst(),
         _rate_name=rate_name or "judged",
         _answers=partial(viewed_answers, items, judged, verdicts, labels, slices if by else (), judge=shown_judge),
     )
@@ -214,7 +192,7 @@ class AccuracyReport(Report):
     bad_rows: int
     notes: list[str]
     worst: list[dict[str, Any]]
-    _rate_name: str = "judged"  # what tables call the share of answers that the judge accepts
+    _rate_name: str = "judged"  # what tables call the share of answers that are judged right
     _answers: Callable[[], list[ViewedAnswer]] = list  # what the row viewer shows
 
     def answers_of_page(self) -> list[ViewedAnswer]:
@@ -285,7 +263,7 @@ class AccuracyReport(Report):
     def show(self, console: Any) -> None:
         """Print one line a system, the findings and the method; `show_all` prints all tables."""
         with_interval = [accuracy["low"] is not None for accuracy in self.systems.values()]
-        interval = f"{self._percent()} interval for {self.settings['truth']}"
+        interval = f"{self._percent()} interval for questions like these"
         rests_on = [f"right: {methods(self.systems)}, {interval}"] * any(with_interval)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
         header = ["system", "accuracy", *["source"] * any(with_interval), "declined_of_rows"]
@@ -341,24 +319,24 @@ class AccuracyReport(Report):
         header += [*["accuracy_given_attempted"] * is_estimated, "answers"]
         header += ["judged", *["labelled", "effective_sample_size"] * is_labelled]
         rows = self._rows(header)
-        explanation = "Judged: the share that the judge accepts, its errors included."
+        explanation = "Judged right: the share of the answers by the judge's verdicts, its errors included."
         if is_estimated:
             explanation = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
-            explanation += f"The interval is of {self.settings['truth']}."
+            explanation += "The interval is for questions like these."
         attempted = "; attempted: the other answers" * is_estimated
         explanation += f" Declined: gives no answer, such as 'I don't know'{attempted}."
         if is_labelled:
             explanation += " Worth: labels and judge give an interval as narrow as this many labels alone."
         names = {"judged": self._rate_name, "source": "from"}
         header = [names.get(name, name) for name in header]
-        return Table(SYSTEMS, header, rows, explanation, short=short_names(header) | {self._rate_name: "judged"})
+        return Table(SYSTEMS, header, rows, explanation, short=short_names(header) | {self._rate_name: "judged right"})
 
     def _agreement(self) -> Table | None:
         compared = {system: accuracy for system, accuracy in self.systems.items() if "confusion" in accuracy}
         agreed = {system: {**accuracy, **accuracy["confusion"]} for system, accuracy in compared.items()}
         explanation = (
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
-            "being drawn. Missed: correct but rejected; let through: wrong but accepted."
+            "being drawn."
         )
         return confusion_table("Judge and people", agreed, explanation) if agreed else None
 

@@ -121,7 +121,7 @@ def agree(
     all_rows = [all_rows[row] for row in first_rows]
     notes += [agreement_fact(raters)] * bool(raters["rows"])
     if label_sources:
-        people = read_labels(label_sources, [row.item for row in all_rows], [], columns, skips, notes, error=0.0)
+        people = read_labels(label_sources, [row.item for row in all_rows], [], columns, skips, notes, widens=False)
         for row, label in zip(all_rows, people.mean.tolist(), strict=True):
             row.item.human = (None, None if math.isnan(label) else label)
     # `score` is finer than `label`, which is cut from it: the label is used where there is no score.

@@ -33,7 +33,6 @@ def compare(
     by: terminal.By = None,
     runs: terminal.option(bool, "--runs", help=_RUNS) = False,
     verbose: terminal.Verbose = False,
-    ignore_judge_errors: terminal.IgnoreJudgeErrors = False,
     calibration: terminal.Calibration = None,
     labels: terminal.Labels = None,
 ) -> None:

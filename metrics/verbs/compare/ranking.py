@@ -19,7 +19,7 @@ class Ranking:
     estimated: list[str]  # those with an estimate
     ranks: Mapping[str, Mapping]  # {system: "cluster", "best_rank", "worst_rank"}
     pairs: list[Mapping]  # tests of all pairs in this order, the better system first
-    judged: Mapping | None  # of a judge whose errors are counted, what `judge_errors.judged_systems` returns
+    judged: Mapping | None  # of a judge, what `judge_errors.judged_systems` returns
     only_verdicts: bool  # a judge accepts more answers of one system, and how many are right cannot be told
 
     @property
@@ -56,7 +56,6 @@ def ranking_by(metric: str, name: str, numbers: Mapping[str, Any]) -> Ranking:
     order = [*estimated, *(system for system in scores if system not in estimated)]
     pairs = [from_better(order, pair) for pair in tests["pairs"]]
     pairs.sort(key=lambda pair: (order.index(pair["first"]), order.index(pair["second"])))
-    judged = judged if judged and judged["errors_counted"] else None
     only_verdicts = bool(judged) and ACCURACY not in numbers["tests"]
     return Ranking(metric, name, scores, order, estimated, tests["systems"], pairs, judged, only_verdicts)
 

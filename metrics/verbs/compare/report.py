@@ -57,7 +57,6 @@ def compare(
     rows: int = 5,
     by: str | None = None,
     runs: bool = False,
-    ignore_judge_errors: bool = False,
     calibration: str | None = None,
     labels: object = None,
     on_error: options.OnError = "fail",
@@ -79,7 +78,6 @@ def compare(
         by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
         runs: the two inputs are an old and a new run of one system: say what got better and worse, row by row. Two
             folders are always read so.
-        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
         calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
             is one.
         labels: with ava: labels of people for some of the rows, as for `accuracy`. Default: those in a column label
@@ -131,13 +129,13 @@ def compare(
             np.array(column).reshape(shape[:2])
             for column in ([label_of(item) for item in items], [item.chance or 1.0 for item in items])
         )
-        errors = JudgeErrors.of(scorers[judge], profiles(scorers[judge], items, sums[judge]), ignore_judge_errors)
+        errors = JudgeErrors.of(scorers[judge], profiles(scorers[judge], items, sums[judge]))
         verdicts = np.moveaxis(statistics[judge][..., :3], -1, 0)
         judged = analysis.Judged(*verdicts, *labels_and_chances, errors, label_error)
         question_sums = judged.sums(matched.systems, compared.questions)
         accuracy, _ = judged_systems(question_sums, errors, label_error=label_error)
         with_interval = [of for of in accuracy["systems"].values() if of["low"] is not None]
-        if len(with_interval) > 1 and accuracy["errors_counted"]:
+        if len(with_interval) > 1:
             compared = replace(compared, judges={judge: judged})
             is_partial = any(of["labelled"] < of["rows"] for of in with_interval)
     numbers, row_scores = analysis.analyse(compared), compared.row_scores
@@ -155,7 +153,7 @@ def compare(
         numbers[judge] |= {"accuracy": accuracy, "faults": _faults(matched, scorers[judge], statistics[judge])}
     slices, slice_remarks = None, []
     if by:
-        verdicts = [judge] if accuracy and accuracy["errors_counted"] and not compared.judges else []
+        verdicts = [judge] if accuracy and not compared.judges else []
         slices, slice_remarks = _slices(matched, by, compared, verdicts)
     run_changes = rounded(changes(matched, compared, reading.sources_by_system)) if reading.runs else None
     sizes = np.bincount(compared.questions)

@@ -59,8 +59,6 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
         sentences = [f"The accuracy {'cannot be told' if by.only_verdicts else estimated}."]
         sentences += [f"{text[0].upper()}{text[1:]}." for text in [accuracy["measured"]] if text]
         sentences.append("Brackets of the others: 95% intervals.")
-    elif "accuracy" in numbers:
-        sentences = [f"In brackets: 95% interval; the errors of {metric} are ignored."]
     sentences += [f"Ranks and clusters by {tested[0]}."] * (ranks and len(tested) > 1)
     sentences += [BEST] * bool(by.marked) + [CLUSTERS] * (ranks and metric == next(iter(report.metrics)))
     short = judge_names(metric, header, whose(accuracy["systems"])) if accuracy else short_names(header)

@@ -114,8 +114,7 @@ def explain(
             from ...scale.options import with_recorded
 
             recorded, _ = recorded_settings(sources)
-            with terminal.noted_warnings():
-                settings = with_recorded(metric, settings, recorded.get(metric, {}), sources)
+            settings = with_recorded(metric, settings, recorded.get(metric, {}), sources)
     out = terminal.output_console()
     out.width = min(out.width, WIDTH)
     headline, lines, explained = "", [], []
@@ -174,7 +173,7 @@ def _answers_to_read(
     from ...scale.options import ScoreOptions
     from ...scale.run import Run
 
-    with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
+    with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("scoring", 0, None)  # while models are loaded
         with bad_usage():
             run = Run(sources, ScoreOptions([metric], {metric: settings}, **of_rows))
@@ -192,7 +191,7 @@ def _unsupported(
     """Return the worst answers of files, how many there are, and what else is known; messages go to standard error."""
     from .unsupported import unsupported_answers
 
-    with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
+    with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("grounding", 0, None)  # while models are loaded
         messages = {"notify": terminal.say, "problem": problem, "progress": progress}
         answers, counts, skips = unsupported_answers(sources, explainer, output=output, **of_rows, **messages)

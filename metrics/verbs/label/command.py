@@ -91,7 +91,7 @@ def label(
         if not web and not rater:
             rater = getpass.getuser()
     with terminal.failures():
-        with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
+        with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
             reading = {"columns": columns, "settings": settings, "on_error": on_error}
             reading |= {"problem": problem, "progress": progress}
             if until is None:

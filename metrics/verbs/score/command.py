@@ -16,7 +16,7 @@ _OUTPUT = (
 )
 _ENGINE = "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too."
 _ADDRESS = "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here."
-_WORST = "Most answers to list that a person should read first; up to 10 are listed as far as they fit on a screen."
+_WORST = "Answers to list that a person should read first. Default: of ten as many as fit on a screen."
 _LIMIT = (
     "With --set ava.checkpoint=large: it reads for so long (5m, 90s), the answers first of which small is least sure. "
     "The others have small's verdict; the same command reads on."
@@ -49,9 +49,8 @@ def score(
     ) = PART_ROWS,
     engine: terminal.option(Literal["local", "ray"], "--engine", help=_ENGINE, group=_LARGE, shown=True) = "local",
     address: terminal.option(str | None, "--address", metavar="HOST:PORT", help=_ADDRESS, group=_LARGE) = None,
-    worst: terminal.option(int, "--worst", metavar="N", help=_WORST, group=terminal.OUTPUT, shown=True) = 10,
+    worst: terminal.option(int | None, "--worst", metavar="N", help=_WORST, group=terminal.OUTPUT) = None,
     verbose: terminal.Verbose = False,
-    ignore_judge_errors: terminal.IgnoreJudgeErrors = False,
     calibration: terminal.Calibration = None,
     limit_time: terminal.option(str | None, "--limit-time", metavar="TIME", help=_LIMIT, group=terminal.OUTPUT) = None,
 ) -> None:

@@ -47,7 +47,7 @@ from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.scoring import CELLS, CONFUSION, LOWEST, AnswerToRead, QuestionTotals, columns_to_read, were_recalled
 from ...statistics import estimation
-from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
+from ..judge_errors import JudgeErrors, confusion_table, differences_of_pairs, help_of_judge, judged_systems, whose
 from ..view.rows import scored_answers
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
-FEW, LEAST_LINES = 10, 12  # so few answers are printed as far as the screen has room, and in that many lines
+FEW, LEAST_LINES = 10, 12  # answers that are listed unless a number is named, as far as they fit; lines for them
 SYSTEMS, LABELLED = "Systems", "labels of people"
 FAULTS = "Why answers were judged wrong"
 _OF_FAULTS = (
@@ -75,8 +75,7 @@ def score(
     part_rows: int = PART_ROWS,
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
-    worst: int = 10,
-    ignore_judge_errors: bool = False,
+    worst: int | None = None,
     calibration: str | None = None,
     limit_time: str | float | None = None,
     on_error: OnError = "fail",
@@ -105,8 +104,8 @@ def score(
         part_rows: rows of a part of an output folder.
         engine: "local" for this machine; "ray" for a Ray cluster, where rows may be a folder or a URI, output too.
         address: the Ray cluster, or "auto". Default: that of RAY_ADDRESS, or a new one here.
-        worst: number of answers to list that a person should read first.
-        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
+        worst: number of answers to list that a person should read first. Default: ten, of which a terminal shows as
+            many as fit.
         calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
             is one.
         limit_time: with ava and a slow judge (`ava.checkpoint=large`): it reads for so long ("5m", "90s", or seconds),
@@ -126,7 +125,7 @@ def score(
     >>> score([{"prediction": "four steps", "references": ["four steps"]}], "aev").systems["rows"]["aev"]
     1.0
     """
-    arguments = locals()
+    arguments = locals() | {"worst": FEW if worst is None else worst}
     with bad_usage():
         options = ScoreOptions(**{option.name: arguments[option.name] for option in fields(ScoreOptions)})
         run = _run_class(rows, engine)(rows, options)
@@ -135,10 +134,10 @@ def score(
     except FileError as error:
         error.finished_parts = run.finished_parts
         raise
-    judged = None if scores.sets else _judged(scores, run.scorers, ignore_judge_errors)
+    judged = None if scores.sets else _judged(scores, run.scorers)
     if judged:
         scores.to_read.name_faults(run.scorers[judged.judge].differences)
-    return ScoreReport(scores, judged, _details_to_read(scores, run.scorers), options.settings)
+    return ScoreReport(scores, judged, _details_to_read(scores, run.scorers), options.settings, worst is None)
 
 
 @dataclass(frozen=True)
@@ -156,13 +155,13 @@ class Judged:
         return [system for system, (_, low, _) in self.leads.items() if low > 0]
 
 
-def _judged(scores: Scores, scorers: Mapping[str, Scorer], ignore_judge_errors: bool) -> Judged | None:
+def _judged(scores: Scores, scorers: Mapping[str, Scorer]) -> Judged | None:
     """Return accuracies and leads of systems by the judge among the metrics; None without a judge."""
     judge = judge_among(scores.metrics)
     if not judge:
         return None
     questions, labels = scores.judge.questions, scores.judge.labels.values()
-    errors = JudgeErrors.of(scorers[judge], scores.judge.profiles, ignore_judge_errors)
+    errors = JudgeErrors.of(scorers[judge], scores.judge.profiles)
     accuracy, estimates = judged_systems({system: totals.sums for system, totals in questions.items()}, errors)
     leads = _leads(estimates, questions)
     confusion = {case: sum(counts[case] for counts in labels) for case in CONFUSION}
@@ -180,10 +179,9 @@ def _leads(
     if len(estimates) < 2 or any(estimate.low is None for estimate in estimates.values()):
         return {}
     order = sorted(estimates, key=lambda system: -estimates[system].value)
-    alike = estimation.numbered_alike([estimates[name] for name in order], [questions[name].keys for name in order])
-    pairs = estimation.accuracy_differences(alike)
-    first = [tuple(pair.values()) for pair in pairs[: len(order) - 1]]  # the pairs of the first one come first
-    return {} if None in [end for ends in first for end in ends] else dict(zip(order[1:], first, strict=True))
+    pairs = differences_of_pairs({system: estimates[system] for system in order}, questions)
+    leads = {pair["second"]: tuple(pair["difference"].values()) for pair in pairs if pair["first"] == order[0]}
+    return {} if None in chain.from_iterable(leads.values()) else leads
 
 
 def _details_to_read(scores: Scores, scorers: Mapping[str, Scorer]) -> dict[AnswerToRead, Sequence[str]]:
@@ -245,8 +243,10 @@ class ScoreReport(Report):
         judged: Judged | None,
         details: Mapping[AnswerToRead, Sequence[str]],
         settings: Mapping[str, Any],
+        fits: bool,
     ):
         self.results, self._judged, self._details, self._settings = scores, judged, details, settings
+        self._fits = fits  # whether answers to read are listed as far as they fit on a screen
         self.accuracy, self.leads = (judged.accuracy, judged.leads) if judged else (None, {})
         self.judge = judged and judged.judge
         self.systems, self.signatures, self.labels = scores.systems, scores.signatures, scores.judge.labels
@@ -284,20 +284,16 @@ class ScoreReport(Report):
 
     @property
     def best(self) -> list[str]:
-        """The system with the highest accuracy, and those whose difference from it has an interval that holds 0.
-
-        Empty where no system is clearly worse.
-        """
+        """The system that is significantly ahead of every other one; empty where there is none."""
         behind = self._judged.behind if self._judged else ()
-        return [system for system in self._judged_systems if system not in behind] if behind else []
+        first = [system for system in self._judged_systems if system not in behind]
+        return first if behind and len(first) == 1 else []
 
     def tables(self) -> list[Table]:
-        """Return one table per metric; of ava the best systems are marked, see `best`."""
+        """Return one table per metric; of ava a system that is ahead of all others is marked, see `best`."""
         tables, judged = [self._table(metric) for metric in self.results.metrics], self.results.judge
         if self.labels:
-            explanation = "AVA's verdicts beside the labels in the rows. "
-            explanation += "Missed: correct but rejected; let through: wrong but accepted."
-            tables.append(confusion_table(LABELLED, self.labels, explanation))
+            tables.append(confusion_table(LABELLED, self.labels, "AVA's verdicts beside the labels in the rows."))
         if judged.faults:
             kinds = (*scorer_class(self.judge).faults, UNKNOWN_FAULT)
             rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in judged.faults.items()]
@@ -313,8 +309,9 @@ class ScoreReport(Report):
     def _reading_table(self) -> list[Table]:
         """Return [a table of the answers to read first] for pages and Markdown; [] without any."""
         answers, rows, whole = self.results.to_read.first, [], {}
-        beside = "passages" if any(answer.passages for answer in answers) else "accepted answer"
-        header = ["row", "system", "why", "question", "answer", beside]
+        beside = {"accepted answer": lambda answer: answer.references, "passages": lambda answer: answer.passages}
+        beside = {name: of for name, of in beside.items() if any(map(of, answers))}
+        header = ["row", "system", "why", "question", "answer", *beside]
         if self.results.sets:
             header[3:] = ["not asked", "generated questions", "reference questions"]
         for row, answer in enumerate(answers):
@@ -322,12 +319,12 @@ class ScoreReport(Report):
             prediction = answer.prediction.strip() or "(empty)"
             texts = [answer.question or " | ".join(answer.missing)]
             texts.append(" | ".join(prediction.splitlines()) if self.results.sets else prediction)
-            texts.append(" | ".join(answer.passages or answer.references))
+            texts += [" | ".join(of(answer)) for of in beside.values()]
             for column, text in enumerate(texts, len(cells)):
                 cells.append(_short(text))
                 whole |= {(row, column): text} if cells[-1] != text else {}
             rows.append(cells)
-        return [Table(READ, header, rows, texts=(1, 2, 3, 4, 5), whole=whole)] * bool(rows)
+        return [Table(READ, header, rows, texts=range(1, len(header)), whole=whole)] * bool(rows)
 
     def _table(self, metric: str) -> Table:
         """Return all scores of a metric, one line a system."""
@@ -481,8 +478,7 @@ class ScoreReport(Report):
             return [*self.signatures.values()]
         has_interval = any(accuracy["low"] is not None for accuracy in self._judged_systems.values())
         rests_on = f"accuracy: 95% interval, {self.accuracy['method']}" * has_interval
-        marked = "bold: the highest accuracy, and those not clearly below it; "
-        marked += "`compare` tests systems on the same questions"
+        marked = "bold: significantly ahead of every other system; `compare` tests systems on the same questions"
         judge = [rests_on, self._judged.help, self.accuracy["measured"], marked if self.best else ""]
         return [*self.signatures.values(), *filter(None, judge)]
 
@@ -587,7 +583,7 @@ class ScoreReport(Report):
         heading = f"{READ} ({{}} of {every:,}{counts}; all: --worst {every})"
         room = max(room - 1 - -(-len(heading) // width), LEAST_LINES)  # below an empty line and the heading
         fit = sum(lines <= room for lines in accumulate(map(len, answers)))
-        shown = answers[:fit] if len(answers) <= FEW else answers
+        shown = answers[:fit] if self._fits else answers
         heading = heading.format(len(shown)) if every > len(shown) else READ
         console.print()
         console.print(Text(heading, style="bold"))

@@ -45,7 +45,8 @@ def view(
     The page is served to this machine alone until you press Ctrl-C. With LABELS the accuracy and its interval narrow
     while you label; system and verdict are hidden then. `accuracy`, `compare` and `agree` read the labels.
 
-    **Keys** on the page: j next, k previous, y right, n wrong, u undo, s skip, Escape back.
+    **Keys** on the page: j next, k previous, b blind, Escape back; y right, n wrong, u undo, s skip while system and
+    verdict are hidden.
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
@@ -60,7 +61,7 @@ def view(
     with terminal.failures("view"):
         from .page import server, viewed
 
-        with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
+        with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
             options = {"by": by, "number": number, "until": until, "seed": seed, "rater": rater or getpass.getuser()}
             options |= {"on_error": on_error, "problem": problem, "progress": progress}
             page = viewed(sources, labels, settings, columns, saves=html is None, **options)

@@ -95,7 +95,7 @@ def viewed(
     sources, skips, notes = digested_sources(rows), Skips(on_error == "skip", problem), []
     items, judged, topics, plans, _ = read_answers(sources, named, skips, judge, by)
     if judge is None:
-        judged, verdicts, *_ = judge_answers(items, settings or {}, sources, False, progress)
+        judged, verdicts, *_ = judge_answers(items, settings or {}, sources, progress)
     else:
         verdicts = judged >= 0.5
     drawn = None if labels is None else _drawn(labels)

@@ -1,7 +1,7 @@
 """Measure on real judgments how often the intervals of `genqa-metrics accuracy` hold the truth, and how wide they are.
 
 For every system of EVOUNA labels are drawn, many times, as `genqa-metrics label` draws them, and the interval is
-compared with the accuracy that all labels give, of questions like these, which are drawn in every repeat.
+compared with the accuracy that all labels give, of questions like these, drawn in every repeat.
 --measured writes beside a checkpoint how often its judge is right, for intervals without labels. The bundled judge was
 trained on the sets that end in .train, where it errs less: they are reported apart, and nothing is measured on them.
 """
@@ -29,7 +29,7 @@ from training.common import option
 from training.studies.harness import Output, Study, digests, filled, versions
 
 HERE = Path(__file__).parent
-TRUTH = "questions like these"
+TRUTH = "questions like these"  # what is estimated
 UNSEEN, SEEN = "not seen by the judge", "trained on"
 WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active": "with the judge, as `label` draws"}
 
@@ -73,7 +73,7 @@ def judged_set(args: Arguments, name: str, scorer) -> tuple[list[dict], dict[str
 
 
 def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, rng) -> dict[str, dict]:
-    """Return by way how often its interval held the truth, and its mean width."""
+    """Return by way how often its interval held the truth, of questions like these, and its mean width."""
     truth, number = human.mean(), len(human)
     places = rng.integers(number, size=(repeats, number))
     people, guesses, results = human[places], judge[places], {}
@@ -186,7 +186,7 @@ def study(args: Arguments) -> dict:
     }
 
 
-TEXT = filled("accuracy/page.md.j2", groups_of=groups_of, WAYS=WAYS)
+TEXT = filled("accuracy/page.md.j2", groups_of=groups_of, WAYS=WAYS, TRUTH=TRUTH)
 STUDY = Study(__spec__.name, Arguments, study, TEXT, {None: "accuracy"})
 
 if __name__ == "__main__":
