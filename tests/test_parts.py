@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 
+import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.core.inference import run_padded
@@ -12,7 +13,7 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale import run as scoring_run
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.parts import MANIFEST, STATE
-from genqa_metrics.scale.run import WINDOWS, Run, map_in_order
+from genqa_metrics.scale.run import WINDOWS, Run, map_in_order, window_predictions
 
 from tests.factories.cases import with_cases
 from tests.factories.files import contents, made_rows, run, save, score
@@ -41,6 +42,12 @@ def test_parts_hold_the_rows_of_one_file_in_order(tmp_path):
     assert manifest["complete"] is True
     assert manifest["scores"] == report.scores
     assert len(manifest["inputs"][0]["sha256"]) == 64
+
+
+def test_a_full_last_window_is_counted(tmp_path):
+    rows = [{"prediction": "six legs", "references": ["six"]}] * window_predictions([make_scorer("aev")])
+    report = genqa_metrics.score(rows, "aev")
+    assert len(report.to_pandas()) == report.to_dict()["systems"][""]["rows"] == len(rows)
 
 
 def test_all_systems_of_a_row_are_in_one_part(tmp_path):

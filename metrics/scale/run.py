@@ -535,6 +535,7 @@ class Run:
                         output.end_part(window.part, window.files, window.is_last, part_sums.as_json())
                     overall.add(part_sums)
                     part_sums = Tally()
+            overall.add(part_sums)  # without parts, and with a full last window, nothing ends one
             warn_of_recorded(overall.warning_counts)
             scores = finished(overall, row_kind, scorers, reading.skips)
             output.complete(facts_of(scores))
