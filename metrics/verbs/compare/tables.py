@@ -278,7 +278,6 @@ def print_short(report: Report, console) -> None:
             print_deciding_rows(report, metric, console)
     for table in change_tables(report, report.settings["rows"]):
         print_table(table, console)
-    console.print()
 
 
 def print_deciding_rows(report: Report, metric: str, console) -> None:
