@@ -393,8 +393,8 @@ def test_the_screen_has_every_tested_pair_and_says_how_many_rows_decide():
     value, low, high = pair["difference"].values()
     assert f"b leads c by {value:.3f} [{low:.3f}, {high:.3f}], p <0.001" in shown
     wins, losses = (scores[:, 0] > scores[:, 1]).sum(), (scores[:, 0] < scores[:, 1]).sum()
-    said = f"by points: a better on {wins} questions, b on {losses} (4 of {wins + losses} shown)"
-    assert f"Where a and b differ, {said}" in shown
+    said = f"a better on {wins}, b on {losses}; 4 of {wins + losses} shown"
+    assert f"Where a and b differ (points): {said}" in shown
     many, _ = compared({f"s{place}": 0.9 - 0.1 * place for place in range(8)}, rows=0)
     said = [line for line in str(many).splitlines() if " leads s" in line]
     assert [line.split(" by ")[0] for line in said] == [f"s{place} leads s{place + 1}" for place in range(1, 7)]
@@ -419,7 +419,7 @@ def test_the_screen_says_where_the_judge_does_not_help():
 
 
 @pytest.mark.parametrize(
-    ("labelled", "said"), [(20, "people's labels: "), (14, "people's labels, else the judge's verdicts: ")]
+    ("labelled", "said"), [(20, "people's labels"), (14, "people's labels, else the judge's verdicts")]
 )
 def test_rows_say_whose_verdicts_they_show(labelled, said):
     answers = {"a": "four steps", "b": "seven steps"}
@@ -431,7 +431,7 @@ def test_rows_say_whose_verdicts_they_show(labelled, said):
     ]
     shown = str(genqa_metrics.compare(rows, "ava", resamples=200, rows=20))
     assert "(judge)" not in "".join(shown.partition("Where ")[2].splitlines()[:4]), "people's labels first"
-    assert f" differ, by {said}" in shown
+    assert f" differ ({said}): " in shown
     assert ("(judge)  b" in shown) == (labelled < 20)
 
 

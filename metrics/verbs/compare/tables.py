@@ -276,7 +276,6 @@ def print_short(report: Report, console) -> None:
             print_deciding_rows(report, metric, console)
     for table in change_tables(report, report.settings["rows"]):
         print_table(table, console)
-    console.print()
 
 
 def print_deciding_rows(report: Report, metric: str, console) -> None:
@@ -293,10 +292,9 @@ def print_deciding_rows(report: Report, metric: str, console) -> None:
     if is_judged:
         source = "people's labels, else the judge's verdicts" if is_mixed else "people's labels"
         source = source if any(labelled.values()) else "the judge's verdicts"
-    more = f" ({len(rows):,} of {decisive:,} shown)" * (decisive > len(rows))
-    unit = "question" if report.questions == report.row_count else "row"
-    counts = f"{first} better on {wins:,} {unit}{'s' * (wins != 1)}, {second} on {losses:,}"
-    say(console, [f"Where {first} and {second} differ, by {source}: {counts}{more}"] * bool(rows), "bold")
+    more = f"; {len(rows):,} of {decisive:,} shown" * (decisive > len(rows))
+    counts = f"{first} better on {wins:,}, {second} on {losses:,}{more}"
+    say(console, [f"Where {first} and {second} differ ({source}): {counts}"] * bool(rows), "bold")
     grades = {"1.000": "right", "0.000": "wrong"} if is_judged else {}
     for row in rows:
         id_ = f"{row['id']}: " * (row["id"] is not None)
