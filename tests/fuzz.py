@@ -7,7 +7,6 @@ finding. `test_fuzz.py` runs every attack some dozen times, and many more times 
 import bz2
 import gzip
 import json
-import lzma
 import math
 import re
 import shutil
@@ -32,7 +31,7 @@ from typer.testing import CliRunner
 from tests.factories.files import lines, made_rows
 
 TRIES = 100
-PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress}
 HOSTILE = [*"%$|`[\r\n\0\\~#*_", "\x1b]0;x\x07", "\x9b2J", "\u202e", "<img src=x>", "![a](http://e)"]
 HOSTILE += ["\\input{x}", "^^M", "[a]: http://e", "=1+1", "'=1", "{{7*7}}", "{% x %}", "&lt;"]
 texts = st.lists(st.sampled_from(HOSTILE) | st.text(max_size=6), max_size=5).map("".join)
@@ -165,11 +164,9 @@ def any_arguments(folder: Path, drawn: list) -> str:
     return "refused" if result.exit_code else "harmless"
 
 
-ENDINGS = st.sampled_from([".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".jsonl.xz"])
+ENDINGS = st.sampled_from([".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".jsonl.zst"])
 BYTES = st.binary(max_size=80) | texts.map(lambda text: text.encode("utf-8", "surrogatepass"))
-START = st.sampled_from(
-    [b"", b"PAR1", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b'{"']
-)
+START = st.sampled_from([b"", b"PAR1", b"\x1f\x8b\x08", b"BZh9", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b'{"'])
 SETTINGS = st.sampled_from([*trust.LORA, "peft_type", "megatron_config", "auto_mapping", "use_dora", "loftq_config"])
 JUDGE = st.sampled_from(["max_length", "marks", "slope", "intercept", "threshold", "other"])
 COLUMNS = st.sampled_from(["prediction", "references", "system", "id", "score", "question", "predictions", "context"])

@@ -4,6 +4,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.rows.errors import FileError
+from genqa_metrics.statistics.intervals import wilson
 from genqa_metrics.verbs.agree.measures import against_best, best_first
 from genqa_metrics.verbs.agree.question_types import question_type
 from scipy import stats
@@ -115,7 +116,7 @@ def test_given_question_types_and_further_columns(rows):
     assert "many: 51 groups are too many to report; at most 50 are" in found["notes"]
     assert set(groups["question_type"]) == {"easy", "hard"}
     assert "module" not in groups  # one group says nothing
-    assert groups["few"]["a"] == {"rows": 9, "questions": 5, "metrics": None}
+    assert groups["few"]["a"] == {"rows": 9, "questions": 5, "metrics": None, "agreement": {}}
     assert groups["few"]["b"]["metrics"]["good"]["pearson"]["value"] is not None
 
 
@@ -240,14 +241,38 @@ def test_a_judge_is_measured_at_its_own_threshold(judged):
     assert verdicts["kappa"] == pytest.approx((35 / 36 - 0.5) / 0.5, abs=1e-5)  # half of the answers are accepted
     (worst,) = found.worst["ava_score"]
     assert (worst["question"], worst["prediction"], worst["human"]) == ("What is the capital in text 3?", "Bern", 0)
-    assert "What is the capital in text 3? Bern [Bern] |" in found.to_markdown()
+    assert "What is the capital in text 3? | Bern | Bern |" in found.to_markdown()
 
 
-def test_the_rows_that_are_listed_can_be_fewer(judged):
-    judged = [row | {"label": 1 - row["label"]} for row in judged]
-    found = genqa_metrics.agree(judged, metrics="ava", worst=2, resamples=100).worst["ava_score"]
-    first, second = (abs(row["ava_score"] - row["human"]) for row in found)
-    assert first >= second
+def test_each_system_has_the_share_of_verdicts_that_are_peoples_with_its_interval(judged):
+    """18 answers of each; of `a` one label differs. Of 8 questions no interval is shown, and the table says why."""
+    rows = [row | {"system": "ab"[place % 2]} for place, row in enumerate(judged)]
+    report = genqa_metrics.agree(rows, metrics="ava", resamples=100)
+    shares = {name: group["agreement"]["ava_score"] for name, group in report.groups["system"].items()}
+    assert (shares["a"]["value"], shares["b"]["value"]) == (pytest.approx(17 / 18, abs=1e-5), 1)
+    assert shares["a"]["low"] == pytest.approx(wilson(17 / 18, 18, 1.959964)[0], abs=1e-3)
+    [of_systems] = [table for table in report.tables() if table.title == "Scores of the systems"]
+    assert "[" in of_systems.rows[0][of_systems.header.index("same verdict: ava_score")]
+    [by_system] = [table for table in report.tables() if table.title == "By system"]
+    assert [row[0] for row in by_system.rows] == ["ava_score", "same verdict: ava_score"]
+    assert by_system.rows[1][1].startswith("0.944 [")
+    few = genqa_metrics.agree(rows[:16], metrics="ava", resamples=100).tables()
+    assert any("(too few)" in cell and "Too few: an interval" in t.explanation for t in few for cell in t.rows[0])
+
+
+def test_the_screen_lists_the_metrics_that_were_asked_for(rows):
+    """Scores without weights, which KPQA is compared with, stand in one line; AEv is not cut off."""
+    report = genqa_metrics.agree(rows[:24], metrics=["kpqa", "aev"], resamples=100)
+    first = [line.split()[0] for line in str(report).splitlines() if "[" in line and not line.startswith("->")]
+    assert set(first) == {"bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa", "aev"}
+    assert "Without weights: Pearson r of " in str(report)
+    assert {"bleu1", "rougeL", "bertscore"} <= {row[0] for row in report.tables()[0].rows}
+
+
+def test_only_commands_that_read_such_labels_are_proposed(judged):
+    graded = [{**row, "score": 1 + 4 * row["label"], "label": None} for row in judged]
+    for rows, proposed in ((judged, True), (graded, False)):
+        assert ("genqa-metrics calibrate" in str(genqa_metrics.agree(rows, metrics="ava", resamples=100))) == proposed
 
 
 def test_metrics_in_the_place_of_the_human_column_are_refused(rows):
@@ -262,4 +287,4 @@ def test_without_agreement_no_metric_agrees_best_and_questions_are_judged_by_def
         row["references"] = ["Bob"]
     report = genqa_metrics.agree(rows, resamples=100)
     assert list(report.metrics) == ["ava_score"]
-    assert report.findings[1].startswith("No metric is shown to agree with the humans: Pearson r of ava_score")
+    assert report.findings[1].startswith("No metric is shown to agree with people: Pearson r of ava_score")

@@ -11,6 +11,8 @@ from scipy import stats
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, f1_score, roc_auc_score
 
+from training.resampling import resampled_auc, resampled_spearman
+
 warnings.filterwarnings("error", module="genqa_metrics")
 
 
@@ -26,7 +28,7 @@ def tied_sample(rng, rows=80):
 
 RESAMPLED = {
     correlation.resampled_pearson: lambda x, y: stats.pearsonr(x, y).statistic,
-    correlation.resampled_spearman: lambda x, y: stats.spearmanr(x, y).statistic,
+    resampled_spearman: lambda x, y: stats.spearmanr(x, y).statistic,
     correlation.resampled_kendall: lambda x, y: stats.kendalltau(x, y).statistic,
 }
 
@@ -44,7 +46,7 @@ def test_resampled_correlations_are_those_of_the_drawn_rows(rng, resampled):
 def test_resampled_auc_is_that_of_scikit_learn(rng):
     scores, positive = np.round(rng.random(60), 1), rng.random(60) < 0.4
     counts = next(resampling.bootstrap_counts(60, 20, seed=1))
-    for sample, value in zip(counts, correlation.resampled_auc(scores, positive, counts), strict=True):
+    for sample, value in zip(counts, resampled_auc(scores, positive, counts), strict=True):
         assert value == pytest.approx(roc_auc_score(positive, scores, sample_weight=sample), abs=1e-12)
 
 
@@ -162,13 +164,14 @@ def test_calibration_is_that_of_scikit_learn(rng):
 
 
 def test_kendall_of_many_rows_is_that_of_few_and_takes_fractions_of_rows(rng, monkeypatch):
-    """Rows that all count half give the same tau; above `_MAX_SIGNS` rows every resample goes through scipy."""
+    """Above `_MAX_SIGNS` rows scipy computes every resample; a row that counts 0.4 was left out there."""
     x, y = tied_sample(rng)
-    assert correlation.resampled_kendall(x, y, np.full((1, 80), 0.5)) == pytest.approx(correlation.kendall(x, y))
     counts = next(resampling.bootstrap_counts(80, 20, seed=0))
+    counts[:4, :10] += 0.4
     few = correlation.resampled_kendall(x, y, counts)
     monkeypatch.setattr(correlation, "_MAX_SIGNS", 79)
     assert correlation.resampled_kendall(x, y, counts) == pytest.approx(few)
+    assert np.isnan(correlation.resampled_kendall(x, np.ones(80), np.full((1, 80), 0.5)))
 
 
 @pytest.mark.parametrize("repeats", [1, 2])

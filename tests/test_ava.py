@@ -168,30 +168,6 @@ def test_threshold_and_aggregation_can_be_set(ava):
     assert scores["joined"][single] == pytest.approx(scores["max"][single], abs=1e-5)
 
 
-def test_early_stop_spares_references_and_changes_no_verdict(judges, monkeypatch):
-    judge, rows, read = Judge(loading.load_judge(judges())), random_rows(40), []
-    columns = rows["questions"], rows["references"], rows["predictions"]
-    full = judge.probabilities(*columns, "max")
-    logits = judge.logits
-    monkeypatch.setattr(judge, "logits", lambda triples: read.extend(triples) or logits(triples))
-    early_stop = float(np.median(full))
-    found = judge.probabilities(*columns, "max", early_stop=early_stop)
-    assert len(read) < judge.pairs(*columns, joined=False, best=True)[0].size
-    assert np.all((found >= early_stop) == (full >= early_stop))
-    assert found[full < early_stop] == pytest.approx(full[full < early_stop], abs=1e-5)
-    assert np.all(found <= full + 1e-5)
-    assert np.any(found < full - 1e-4)
-
-
-@pytest.mark.parametrize("references", [["the zebra", "four stairs"], ["four stairs", "the zebra"]])
-def test_the_likest_reference_is_read_first(judges, monkeypatch, references):
-    judge, read = Judge(loading.load_judge(judges())), []
-    logits = judge.logits
-    monkeypatch.setattr(judge, "logits", lambda triples: read.extend(triples) or logits(triples))
-    judge.probabilities(["how many ?"], [references], ["four of them"], "max", early_stop=0.0)
-    assert [reference for _, reference, _ in read] == ["four stairs"]
-
-
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_short_floats_state_how_far_verdicts_depend_on_neighbours(judges, repository, dtype):
     """A row alone and beside a long one, whose length it is padded to."""
@@ -258,8 +234,6 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     model, _ = judge_model.load_model(judges(), "a1-r_qt")
     other = load(repository, saved(model, tiny_encoder, tmp_path / "x", configuration="a1-r_qt", intercept=0.1))
     assert other.signature() != signature  # the calibration counts too
-    ava.compute(**random_rows(1), threshold=0.4, reference_aggregation="max", early_stop=0.95)
-    assert "references:max|early_stop:0.95|" in ava.signature()
 
 
 @with_cases

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from genqa_metrics.ava import explaining, judging, loading
 from genqa_metrics.core import answers, reading, replacing, words
-from genqa_metrics.core.quantities import quantities
+from genqa_metrics.core.words import quantities
 
 from tests.factories.cases import with_cases
 

@@ -1,7 +1,6 @@
 """The bundled judge: small, found by itself, close to people, hard to fool; its card says what is measured."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import evaluate
@@ -81,17 +80,23 @@ def test_agreement_with_people(shared_data):
     assert calibration(probabilities, labels == 1)["ece"] < 0.05
 
 
-def test_the_base_judge_is_bundled_and_says_what_its_model_needs(repository, monkeypatch):
+@pytest.mark.parametrize(
+    ("metric", "size", "layers"), [("ava", "base", 16), ("ava", "large", 20), ("grounding", "large", 20)]
+)
+def test_a_judge_of_prompts_is_bundled_and_says_what_its_model_needs(repository, monkeypatch, metric, size, layers):
     """Its adapter is a plain one on a pinned model; where that is not there, one error names every way to it."""
-    folder = loading.checkpoint_folder("base")
-    assert folder.samefile(repository / "metrics/ava/checkpoint_base")
-    named = json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"]
-    assert named == checkpoints.SMALL_CAUSAL_MODEL
-    assert judge_model.read_settings(folder)["layers"] == 16
-    missing = replace(checkpoints.ENCODERS[named], installed=lambda: None)
-    monkeypatch.setitem(checkpoints.ENCODERS, named, missing)
-    with pytest.raises(ValueError, match=r"Coder-0.5B-Instruct-GGUF .*491 MB.* not found.*download .*base_model=FILE"):
-        genqa_metrics.load("ava", checkpoint="base")
+    folder = loading.checkpoint_folder(size)
+    assert folder.samefile(repository / f"metrics/ava/checkpoint_{size}")
+    config = json.loads((folder / "adapter_config.json").read_text())
+    name, pinned = config["base_model_name_or_path"], checkpoints.ENCODERS[config["base_model_name_or_path"]]
+    assert config["revision"] == pinned.revision
+    assert judge_model.read_settings(folder)["layers"] == layers
+    assert "/" not in json.loads((folder / "training.json").read_text())["arguments"]["model"]
+    for source in ("cached_folder", "hub_folder"):
+        monkeypatch.setattr(checkpoints, source, lambda *_: None)
+    way = rf"{name} .*{pinned.megabytes:,} MB from .* not found.*Run `genqa-metrics download --metric ava --checkpoint"
+    with pytest.raises(ValueError, match=rf"{way} {size}` .*copy the Hub's cache.*base_model=FILE"):
+        genqa_metrics.load(metric, checkpoint=size)
 
 
 ROWS = [json.loads(line) for line in (FOLDER / "tests/hard_answers.jsonl").open(encoding="utf-8")]

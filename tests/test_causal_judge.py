@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from genqa_metrics import load
-from genqa_metrics.ava import loading
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import causal_judge as cj
 from genqa_metrics.core import checkpoints
@@ -123,15 +122,6 @@ def test_grounding_reads_all_passages_in_one_prompt(checkpoint, judge, order):
     assert results["explanation"][0]["sentences"][0]["passage"] == passages[::order].index(passages[0])
 
 
-def test_long_passages_are_read_where_they_are_near(checkpoint):
-    grounding = load("grounding", checkpoint=str(checkpoint), device="cpu")
-    filler = " ".join(f"Line {number} says nothing of rivers." for number in range(600))
-    rows = {"predictions": ["Lyon lies on the Loire."] * 2}
-    contexts = [[f"{filler} Lyon lies on the {river}."] for river in ("Rhone", "Saone")]
-    first, second = grounding.compute(**rows, contexts=contexts, per_example=True)["grounding_score_per_example"]
-    assert first != second
-
-
 def test_the_base_model_is_part_of_the_digest(checkpoint, tmp_path):
     other = tiny_gguf(tmp_path / "tiny.gguf", seed=1)
     first, second = (load_judge(checkpoint, device="cpu", base_model=model) for model in (None, str(other)))
@@ -146,16 +136,6 @@ def test_an_adapter_that_does_not_fit_is_refused(checkpoint, tmp_path, name, val
     (folder / "adapter_config.json").write_text(json.dumps(config | {name: value}))
     with pytest.raises(ValueError, match=message):
         load_judge(folder, device="cpu")
-
-
-def test_another_file_than_the_pinned_one_is_refused(tmp_path, monkeypatch):
-    pinned = checkpoints.ENCODERS[checkpoints.CAUSAL_MODEL]
-    tiny_gguf(tmp_path / pinned.file)
-    monkeypatch.setattr(checkpoints, "cached_folder", lambda *_: tmp_path)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(checkpoints, "hub_folder", lambda *_: None)
-    with pytest.raises(ValueError, match=r"not found.*download --metric ava --checkpoint large"):
-        checkpoints.base_encoder(checkpoints.CAUSAL_MODEL)
 
 
 def test_a_file_of_another_architecture_is_refused(base, tmp_path):
@@ -210,20 +190,6 @@ def test_a_mean_of_adapters_has_the_mean_of_their_factors(checkpoint, tmp_path, 
     save_file({key: tensor[:1] for key, tensor in later.items()}, earlier / name)
     with pytest.raises(ValueError, match="earlier: expected the layers and the rank of"):
         mix.main()
-
-
-def test_the_large_judge_is_bundled_and_says_what_its_base_model_needs(repository, monkeypatch):
-    folder = loading.checkpoint_folder("large")
-    assert folder.samefile(repository / "metrics/ava/checkpoint_large")
-    config = json.loads((folder / "adapter_config.json").read_text())
-    assert config["base_model_name_or_path"] == checkpoints.CAUSAL_MODEL
-    assert config["revision"] == checkpoints.ENCODERS[checkpoints.CAUSAL_MODEL].revision
-    assert "/" not in json.loads((folder / "training.json").read_text())["arguments"]["model"]
-    monkeypatch.setattr(checkpoints, "cached_folder", lambda *_: None)
-    monkeypatch.setattr(checkpoints, "hub_folder", lambda *_: None)
-    for metric in ("ava", "grounding"):
-        with pytest.raises(ValueError, match=r"not found.*download --metric ava --checkpoint large"):
-            load(metric, checkpoint="large")
 
 
 @pytest.mark.slow

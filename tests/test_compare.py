@@ -8,7 +8,6 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
-from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.reports import table
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.options import ScoreOptions
@@ -106,14 +105,6 @@ def test_equal_differences_by_hand(tmp_path):
     assert found["notes"] == ["only 5 questions: only clear differences can be told from chance"]
 
 
-def test_columns_may_have_the_names_of_metrics(tmp_path):
-    lines = [{"id": i, "system": s, "aev": float(s == "a"), "kpqa": 0.5} for i in range(3) for s in "ab"]
-    path, page = save(tmp_path / "all.jsonl", lines), tmp_path / "page.html"
-    out, _ = run(path, "-c", "aev", "-c", "kpqa", "--resamples", 100, "--html", page, "--verbose")
-    assert "column:kpqa|mean" in out
-    assert "kpqa" in page.read_text()
-
-
 def test_one_file_with_a_column_system_is_the_same(files, tmp_path):
     together = save(tmp_path / "all.jsonl", [{**row, "system": name} for name in ANSWERS for row in rows(name)])
     assert without_inputs(report([together])) == without_inputs(report(files))
@@ -156,19 +147,6 @@ def test_rows_without_questions_are_matched_by_their_order(tmp_path):
     save(paths[1], lines(("yes", "yes", "yes"), ("yes", "yes", "no")))
     with pytest.raises(FileError, match=r"b\.jsonl, line 2: has the references .* but .*a\.jsonl, line 2"):
         report(paths)
-
-
-def test_kpqa_encodes_every_text_once(files, monkeypatch):
-    """All systems go through one run: a reference is encoded once, not once per system; so are equal answers."""
-    encoded = []
-    whole = Encoder.keyphrase_weights
-    monkeypatch.setattr(Encoder, "keyphrase_weights", lambda self, pairs: encoded.extend(pairs) or whole(self, pairs))
-    found = report(files, ["kpqa"], 100)
-    wanted = {(question, text) for question, references in QUESTIONS for text in references}
-    wanted |= {(question, answers[i]) for answers in ANSWERS.values() for i, (question, _) in enumerate(QUESTIONS)}
-    assert len(encoded) == len(wanted)
-    assert set(encoded) == wanted
-    assert list(found["metrics"]["kpqa"]["tests"]) == ["rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"]
 
 
 def test_rows_that_differ_equally_are_told_apart_by_labels_and_the_judge():
@@ -322,7 +300,7 @@ def untold_rows(**more):
 def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     report = genqa_metrics.compare(untold_rows(), resamples=200)
     assert report.findings == [
-        "Which system has more right answers cannot be told: the judge accepts good 3, bad 0 of 3."
+        "No winner: how many answers are right cannot be told. The judge accepts good 3, bad 0 of 3."
     ]
     assert "good is significantly better" not in report.to_html() + str(report)
     assert "cannot tell (judge accepts 3 of 3)" in str(report)
@@ -353,7 +331,6 @@ def test_verdicts_rank_no_system_where_the_accuracy_cannot_be_told():
         table = report.tables()[0]
         assert ("ranks" in table.header) == ignore
         assert bool(table.marked) == ignore
-        assert ("differences of all pairs" in report.to_html()) == ignore
 
 
 def compared(means, **options):
@@ -373,20 +350,19 @@ def test_a_finding_names_what_is_decided_and_what_is_not(means, said):
     assert compared(dict(zip("abcd", means, strict=False)))[0].findings[0].endswith(said)
 
 
-def test_the_page_shows_the_differences_of_all_pairs():
-    """Row minus column, with an asterisk where significant; the other way round with the other sign."""
-    report, scores = compared({"a": 0.505, "b": 0.5, "c": 0.2})
-    [table] = [table for table in report.page_tables() if table.title == "points: differences of all pairs"]
-    assert table.header == ["system", "a", "b", "c"]
-    ab, ac, bc = (f"{(scores[:, i] - scores[:, j]).mean():.3f}" for i, j in combinations(range(3), 2))
-    assert table.rows[0] == ["a", "", f"+{ab}", f"+{ac}*"]
-    assert table.rows[2] == ["c", f"-{ac}*", f"-{bc}*", ""]
+def test_nothing_is_bold_where_no_system_is_significantly_worse():
+    close, clear = (
+        compared(dict(zip("abc", means, strict=True)))[0] for means in ([0.51, 0.5, 0.505], [0.9, 0.5, 0.2])
+    )
+    assert [close.tables()[0].marked, clear.tables()[0].marked] == [set(), {0}]
+    assert "Bold: the first" not in close.tables()[0].explanation
+    assert ("line first" in close.to_html(), "line first" in clear.to_html()) == (False, True)
 
 
 def test_a_finding_of_many_systems_with_long_names_is_short():
     names = [f"a model with a long name and a version, number {n:02}" for n in range(20)]
     (finding,) = compared({name: 0.5 + 0.06 * (n // 4) + n / 1e4 for n, name in enumerate(names)})[0].findings
-    assert "may be chance" in finding
+    assert "too close to call" in finding
     assert "further pairs differ significantly" in finding
     assert len(finding) < 3 * 95
 
@@ -394,7 +370,7 @@ def test_a_finding_of_many_systems_with_long_names_is_short():
 def test_the_rows_shown_are_of_the_closest_pair_that_may_be_the_best():
     """Of a, b and c, which may be the best, b and c are the closest; d and e, which are closer, are worse."""
     report, scores = compared({"a": 0.53, "b": 0.505, "c": 0.5, "d": 0.1, "e": 0.1}, rows=2)
-    shown = str(report).partition("Rows that decide between b and c")[2]
+    shown = str(report).partition("Where b and c differ")[2]
     assert [line.split()[1] for line in shown.splitlines() if line.startswith("  ")][:2] in (["b", "c"], ["c", "b"])
     apart = scores[:, 1] - scores[:, 2]
     assert {row["row"] - 1 for row in report.rows["points"]} == {apart.argmax(), apart.argmin()}
@@ -406,8 +382,8 @@ def test_verdicts_that_differ_significantly_are_said_with_what_cannot_be_told():
         row["references"] = [f"{row['references'][0]} {'word ' * 60}"] if n % 2 else row["references"]
     (finding,) = genqa_metrics.compare(rows, resamples=400).findings
     assert finding == (
-        "Which system has more right answers cannot be told: the judge accepts good 24, bad 0 of 24. By its verdicts "
-        "good is significantly ahead of bad; it can err more on one system than on another."
+        "No winner: how many answers are right cannot be told. The judge accepts good 24, bad 0 of 24. By its "
+        "verdicts alone good is significantly ahead of bad, but it can err more on one system than on another."
     )
 
 
@@ -419,8 +395,8 @@ def test_the_screen_has_every_tested_pair_and_says_how_many_rows_decide():
     value, low, high = pair["difference"].values()
     assert f"b leads c by {value:.3f} [{low:.3f}, {high:.3f}], p <0.001" in shown
     wins, losses = (scores[:, 0] > scores[:, 1]).sum(), (scores[:, 0] < scores[:, 1]).sum()
-    said = f"a and b: a is better in {wins}, b in {losses} (4 of {wins + losses} shown)"
-    assert f"Rows that decide between {said}" in shown
+    said = f"by points: a better on {wins} questions, b on {losses} (4 of {wins + losses} shown)"
+    assert f"Where a and b differ, {said}" in shown
     many, _ = compared({f"s{place}": 0.9 - 0.1 * place for place in range(8)}, rows=0)
     said = [line for line in str(many).splitlines() if " leads s" in line]
     assert [line.split(" by ")[0] for line in said] == [f"s{place} leads s{place + 1}" for place in range(1, 7)]
@@ -445,7 +421,7 @@ def test_the_screen_says_where_the_judge_does_not_help():
 
 
 @pytest.mark.parametrize(
-    ("labelled", "said"), [(20, ", by people's labels\n"), (14, ", by people's labels, else by the judge, which may")]
+    ("labelled", "said"), [(20, "people's labels: "), (14, "people's labels, else the judge's verdicts: ")]
 )
 def test_rows_say_whose_verdicts_they_show(labelled, said):
     answers = {"a": "four steps", "b": "seven steps"}
@@ -456,8 +432,8 @@ def test_rows_say_whose_verdicts_they_show(labelled, said):
         for system, text in answers.items()
     ]
     shown = str(genqa_metrics.compare(rows, "ava", resamples=200, rows=20))
-    assert "(judge)" not in "".join(shown.partition("Rows that decide")[2].splitlines()[:4]), "people's labels first"
-    assert f"Rows that decide{said}" in shown
+    assert "(judge)" not in "".join(shown.partition("Where ")[2].splitlines()[:4]), "people's labels first"
+    assert f" differ, by {said}" in shown
     assert ("(judge)  b" in shown) == (labelled < 20)
 
 
@@ -470,7 +446,7 @@ def test_too_few_rows_that_differ_are_not_tested(tmp_path, number):
         for system in "ab"
     ]
     report = genqa_metrics.compare(lines, score_columns=["f1", "other"], resamples=200, rows=0)
-    said = f"too few rows differ to test ({number}; the least is 6)"
+    said = f"too few ({number})"
     (pair,) = report.tests["f1"]["f1"]["pairs"]
     assert (pair["differing"], report.tests["other"]["other"]["pairs"][0]["differing"]) == (number, 40)
     assert pair["p_corrected"] > 0.05 or number == 6
@@ -478,8 +454,9 @@ def test_too_few_rows_that_differ_are_not_tested(tmp_path, number):
     texts = [str(report), verbose, report.to_markdown(), report.to_html(), report.to_latex()]
     for text in [" ".join(text.split()) for text in texts]:
         assert (said in text) == (number < 6)
-    assert report.findings[0].endswith(f"a is ahead; {said}.") == (number == 5)
-    assert not any("too few rows" in text for text in report.findings[1:])
+    said = "a is ahead of b, but only 5 rows differ; a test needs 6."
+    assert report.findings[0].endswith(said) == (number == 5)
+    assert not any("a test needs" in text for text in report.findings[1:])
 
 
 def test_rows_of_one_question_differ_once(tmp_path):
@@ -491,6 +468,5 @@ def test_rows_of_one_question_differ_once(tmp_path):
         for system in "abc"
     ]
     report = genqa_metrics.compare(lines, score_columns=["f1"], resamples=200, rows=0)
-    said = "too few questions differ to test (5; the least is 6)"
-    assert report.to_html().count(said) == 3, "the table of tests"
-    assert said in " ".join(str(report).split())
+    assert report.to_html().count("too few (5)") == 3, "the table of tests"
+    assert "Too few: questions on which the two differ; a test needs 6." in " ".join(str(report).split())

@@ -61,6 +61,8 @@ def test_rows_without_labels_are_compared_by_those_that_it_proposes_to_make():
     assert "--number 30" in report["can"][2]["command"]
     assert "30 labels of a system give about +-14 to +-17 points" in report["can"][2]["why"]
     assert "20 answers of a system each: only large differences will show" in report["can"][-1]["why"]
+    assert "only differences of about 17 points or more can be significant" in report["can"][4]["why"]
+    assert "+-10 points need 93" in report["can"][2]["why"]
     few = [row(n, system, topic=n // 4, references=[f"Ann {'of ' * 90}"]) for n in range(20) for system in ("a", "b")]
     report = found(few)
     assert verbs(report) == ["score", "explain", "label", "accuracy", "compare"], "4 answers of a topic are too few"
@@ -112,6 +114,12 @@ def test_the_proposed_commands_read_the_file_as_it_was_read_here(tmp_path, monke
     assert "another one with --sheet NAME" in run("score", book, status=2)[1]
     of_sheet = json.loads(run("doctor", book, "--sheet", "Answers", "-f", "json")[0])
     assert "--sheet Answers" in of_sheet["can"][0]["command"]
+
+
+def test_it_says_that_few_rows_will_give_no_estimate():
+    [note] = found([row(n) for n in range(12)])["notes"]
+    assert note.startswith("without labels score will say 'cannot tell': 12 answers of a system are too few")
+    assert found([row(n, label=n % 2) for n in range(12)])["notes"] == []
 
 
 def test_bad_rows_are_counted_and_the_commands_skip_them():

@@ -206,33 +206,6 @@ def test_the_judge_moves_the_mean_label_by_its_mean_of_the_rows_without_one():
     assert result.size / result.labels_size == pytest.approx(alone / together, rel=0.02)
 
 
-def test_labels_of_half_of_a_fixed_set_inform_as_twice_as_many():
-    """The finite population correction, without a judge: the variance is halved; with all labels it is 0."""
-    labels = np.arange(2000) % 5 > 0
-    half = np.where(np.arange(2000) % 2 == 0, labels, np.nan)
-    wide, narrow = (prediction_powered(np.zeros(2000), half, np.full(2000, 0.5), finite=f) for f in (False, True))
-    assert narrow.labels_size / wide.labels_size == pytest.approx(2, rel=0.01)
-    every = prediction_powered(np.zeros(2000), labels.astype(float), np.ones(2000), finite=True)
-    assert every.high - every.low < 1e-4
-
-
-def test_differences_on_a_fixed_set_are_those_of_correlated_estimates():
-    """Of two systems that are right on the same questions the errors cancel; of other ones they add up."""
-    labels = np.arange(100) % 4 > 0
-    half = np.where(np.arange(100) % 2 == 0, labels, np.nan)
-    other = np.where(np.arange(100) % 2 == 0, ~labels, np.nan)
-    first, same, opposite = (
-        estimate_accuracy(question_sums(np.zeros(100), np.zeros(100), of, 0.5), None, finite=True)
-        for of in (half, half, other)
-    )
-    tests = accuracy_tests([first, same, opposite], finite=True)
-    error = max(first.high - first.value, first.value - first.low) / 1.959964
-    far = max(opposite.high - opposite.value, opposite.value - opposite.low) / 1.959964
-    assert tests.errors == pytest.approx([0, error + far, error + far], abs=1e-6)
-    z = (first.value - opposite.value) / (error + far)
-    assert tests.p_values[1] == pytest.approx(2 * scipy.stats.norm.sf(abs(z)))
-
-
 def test_as_many_labels_as_planned_give_the_width():
     """60 labels of 4,000 rows, right in 3 of 4: with as many more as planned the interval is about +-5 points."""
     truth = np.arange(4000) % 4 > 0
@@ -242,7 +215,7 @@ def test_as_many_labels_as_planned_give_the_width():
         sums = question_sums(np.zeros(4000), np.zeros(4000), labels, number / 4000)
         return powered(sums), sums
 
-    plan = LabelPlan(*labelled(60), finite=False)
+    plan = LabelPlan(*labelled(60))
     needed = plan.labels_needed(0.05)
     result, _ = labelled(60 + needed)
     assert (result.high - result.low) / 2 == pytest.approx(0.05, rel=0.03)

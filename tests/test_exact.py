@@ -4,7 +4,7 @@ import time
 
 import pytest
 from genqa_metrics.ava.judging import identical, same_number
-from genqa_metrics.core.quantities import quantities
+from genqa_metrics.core.words import quantities
 
 from tests.factories.cases import with_cases
 

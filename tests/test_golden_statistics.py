@@ -39,13 +39,12 @@ def of_estimation():
     for questions, repeats in ((40, 3), (150, 1), (9, 4)):
         systems = [question_sums(*answers(questions, repeats, seed)) for seed in (1, 2, 3)]
         name = f"{questions} questions"
-        for finite in (False, True):
-            estimate = powered(systems[0], finite)
-            yield f"powered, {name}, {finite}", [*vars(estimate).values()]
-            plan = LabelPlan(estimate, systems[0], finite)
-            needed = [plan.labels_needed(0.08), plan.labels_needed(0.2), plan.questions_needed(0.05)]
-            yield f"plan, {name}, {finite}", [plan.half_width(), *(np.nan if n is None else n for n in needed)]
-        for options in ({}, {"label_error": 0.03}, {"finite": True, "possible": (0.3, 0.7)}, {"confidence": 0.8}):
+        estimate = powered(systems[0])
+        yield f"powered, {name}", [*vars(estimate).values()]
+        plan = LabelPlan(estimate, systems[0])
+        needed = [plan.labels_needed(0.08), plan.labels_needed(0.2), plan.questions_needed(0.05)]
+        yield f"plan, {name}", [plan.half_width(), *(np.nan if n is None else n for n in needed)]
+        for options in ({}, {"label_error": 0.03}, {"confidence": 0.8}):
             estimate = estimate_accuracy(systems[1], ERRORS, **options)
             yield f"accuracy, {name}, {options}", [estimate.value, estimate.low, estimate.high]
         tests = label_tests([powered(sums) for sums in systems])
@@ -66,7 +65,7 @@ def of_intervals():
     yield "wilson", intervals.wilson(shares, numbers, 1.96)
     sizes = np.array([3.0, 1, 1, 4, 2, 2])
     influence = (np.array([3.0, 0, 1, 1, 0, 2]) - 7 / 13 * sizes) / 13
-    yield "effective size", [intervals.effective_size(7 / 13, influence, sizes, 0.9, drawn) for drawn in (1, 0.4, 0)]
+    yield "effective size", intervals.effective_size(7 / 13, influence, sizes, 0.9)
     yield "share", intervals.share_interval(7 / 13, influence, sizes)
     groups = [intervals.Counts(95, 100, 42, 50), intervals.Counts(70, 100, 48, 50), intervals.Counts(20, 25, 30, 60)]
     yield "pooled", intervals.pooled(groups)

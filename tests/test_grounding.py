@@ -130,14 +130,6 @@ def test_a_long_context_is_cut_for_all_sentences_of_an_answer_together(grounding
     assert ["Rhone" in shared for shared, _ in prompts] == [False, True]
 
 
-def test_a_heading_is_no_evidence():
-    text = "## Leave\n\nBenefits\nStaff have 28 days of leave. The office opens at nine."
-    assert [text[slice(*span)] for span in passages.stating_spans(text)] == [
-        "Staff have 28 days of leave.", "The office opens at nine."
-    ]  # fmt: skip
-    assert passages.stating_spans("Benefits") == [(0, 8)]
-
-
 def test_scores_of_a_corpus_from_its_statistics():
     """Rows: 1 of 2 sentences; all of 1; an empty answer; a refusal, which counts only in the answer rate.
 
@@ -346,15 +338,6 @@ def test_rows_without_references_are_scored_by_their_passages():
         genqa_metrics.score(rows, "aev")
     with pytest.raises(ValueError, match="row 1: contexts: expected passages, which grounding reads, got no such"):
         genqa_metrics.score([{"prediction": "a", "references": "b"}], "grounding")
-
-
-@pytest.mark.usefixtures("real_judge")
-def test_without_a_judge_one_error_says_what_to_run():
-    """The size and the source of what would be downloaded too; tests are offline."""
-    with pytest.raises(ValueError, match=r"\(1,117 MB from https://huggingface.co\) not found") as error:
-        genqa_metrics.load("grounding").compute(predictions=["It is red."], contexts=[["It is red."]])
-    assert "Run `genqa-metrics download --metric ava --checkpoint large`" in str(error.value)
-    assert "copy the Hub's cache" in str(error.value)
 
 
 @pytest.mark.usefixtures("real_judge")

@@ -4,10 +4,9 @@ import json
 import os
 import shutil
 
-import numpy as np
 import pytest
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.core.checkpoints import CheckpointError, check_onnx, read_digest
+from genqa_metrics.core.checkpoints import read_digest
 from genqa_metrics.kpqa.loading import load_models, token_classifier
 
 from tests.factories.cases import with_cases
@@ -204,18 +203,6 @@ def test_a_pipe_in_a_checkpoint_is_refused(loaders, tmp_path, name, where):
     os.mkfifo(path)
     with pytest.raises(ValueError, match="odd"):
         loaded(path.parent)
-
-
-def test_an_onnx_model_with_weights_in_other_files_is_refused(tmp_path):
-    onnx = pytest.importorskip("onnx")
-    values = onnx.numpy_helper.from_array(np.ones(2000, np.float32), "values")
-    output = onnx.helper.make_tensor_value_info("values", onnx.TensorProto.FLOAT, [2000])
-    model = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [output], [values]))
-    onnx.save(model, tmp_path / "whole.onnx")
-    check_onnx(tmp_path / "whole.onnx")
-    onnx.save(model, tmp_path / "parts.onnx", save_as_external_data=True, location="weights.bin")
-    with pytest.raises(CheckpointError, match="external data"):
-        check_onnx(tmp_path / "parts.onnx")
 
 
 def test_the_measured_errors_of_a_judge_are_in_its_digest(tmp_path):

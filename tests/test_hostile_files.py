@@ -2,9 +2,9 @@
 
 import bz2
 import csv
+import gzip
 import io
 import json
-import lzma
 import resource
 import zipfile
 
@@ -16,7 +16,7 @@ from genqa_metrics.rows.sources import Source, sources_of
 from tests.factories.files import lines, made_rows, run, save, workbook
 
 
-@pytest.mark.parametrize("module", [bz2, lzma])
+@pytest.mark.parametrize("module", [bz2, gzip])
 @pytest.mark.parametrize("damage", ["header", "middle", "end", "rubbish"])
 def test_a_damaged_second_stream_loses_no_row_in_silence(tmp_path, module, damage):
     first, second = (module.compress(lines(made_rows(200, start)).encode()) for start in (0, 200))
@@ -26,7 +26,7 @@ def test_a_damaged_second_stream_loses_no_row_in_silence(tmp_path, module, damag
         "end": second[:-5],
         "rubbish": b"rubbish",
     }[damage]
-    path = tmp_path / f"a.jsonl.{'bz2' if module is bz2 else 'xz'}"
+    path = tmp_path / f"a.jsonl.{'bz2' if module is bz2 else 'gz'}"
     path.write_bytes(first + second)
     with pytest.raises(FileError, match="cannot be read"):
         list(Source(path).rows())
@@ -41,14 +41,6 @@ def test_one_file_under_two_names_is_counted_once(tmp_path):
     for name in ("hard", "soft"):
         with pytest.raises(FileError, match=rf"the same file is named twice, .*a\.jsonl and .*{name}\.jsonl"):
             sources_of([path, tmp_path / f"{name}.jsonl"])
-
-
-@pytest.mark.parametrize("line", ['{"prediction": "a", "prediction": "b"}', '{"a": {"b": 1, "b": 2}}'])
-def test_a_key_that_stands_twice_is_a_bad_row(tmp_path, line):
-    path = tmp_path / "a.jsonl"
-    path.write_text(line + "\n")
-    (row,) = Source(path).rows()
-    assert "stands in one object twice" in row.problem
 
 
 def test_a_human_score_that_is_no_number_is_none(tmp_path):
@@ -73,12 +65,10 @@ def test_a_hundred_thousand_columns_are_refused(tmp_path, ending):
     assert "has 100,000 columns, more than 10,000" in run("score", path, "-m", "aev", status=1)[1]
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.bz2", ".jsonl.xz", ".csv", ".jsonl.gz"])
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.bz2", ".csv", ".jsonl.gz"])
 def test_a_line_that_would_fill_the_memory_is_refused(tmp_path, ending):
     """A bomb: megabytes on the disk, or far fewer, and gigabytes as one line."""
-    import gzip
-
-    opened = {"bz2": bz2.open, "xz": lzma.open, "gz": gzip.open}.get(ending.rsplit(".", 1)[1], open)
+    opened = {"bz2": bz2.open, "gz": gzip.open}.get(ending.rsplit(".", 1)[1], open)
     path = tmp_path / f"a{ending}"
     with opened(path, "wb") as file:
         file.write(b'{"id": "1"}\n' if "json" in ending else b"id\n1\n")
@@ -137,10 +127,8 @@ def test_a_log_that_would_fill_the_memory_is_refused(tmp_path, method):
     with zipfile.ZipFile(path, "w", method) as file, file.open("samples/1.json", "w") as sample:
         for _ in range(2**8):
             sample.write(b" " * 300_007)
-    size = (2**8 * 300_007).to_bytes(4, "little")
-    for said in (size, (10).to_bytes(4, "little")):  # as it is, and where the headers say that it is small
+    size = (2**8 * 300_007).to_bytes(4, "little")  # as it is, and where the headers say that it is small
+    for said, problem in ((size, "unpacks to more than 67,108,864 bytes"), ((10).to_bytes(4, "little"), "Bad CRC-32")):
         path.write_bytes(said.join(path.read_bytes().rsplit(size, 2)))
-        with pytest.raises(
-            FileError, match=r"samples/1\.json (unpacks to more than 67,108,864 bytes|is packed by method)"
-        ):
+        with pytest.raises(FileError, match=f"{problem}|is packed by method"):
             list(Source(path).rows())

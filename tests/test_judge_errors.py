@@ -6,10 +6,9 @@ import re
 
 import genqa_metrics
 import pytest
-from genqa_metrics.ava.calibration import MEASURED_FILE
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
-from genqa_metrics.core.judge_model import short_digest
+from genqa_metrics.core.judge_model import MEASURED_FILE, short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import LABELS, NOTHING
 from genqa_metrics.statistics.intervals import rogan_gladen

@@ -11,11 +11,10 @@ from genqa_metrics.core.answers import declines
 from genqa_metrics.core.checkpoints import CheckpointError, adapter_settings, check_row, read_json, token_limit
 from genqa_metrics.core.encoders import encoder_config
 from genqa_metrics.core.inference import CPU_BATCH, budget_on, budgeted, cores
-from genqa_metrics.core.quantities import equal, quantities, value_of_words
 from genqa_metrics.core.reading import language_counts, language_warnings, passage
 from genqa_metrics.core.replacing import instead, parts
 from genqa_metrics.core.scorer import Scorer
-from genqa_metrics.core.words import misspelt, word_marks
+from genqa_metrics.core.words import equal, misspelt, quantities, value_of_words, word_marks
 from genqa_metrics.registry import scorer_class
 from genqa_metrics.scale.options import check_options, seconds_of
 

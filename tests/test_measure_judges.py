@@ -34,21 +34,8 @@ def measured(monkeypatch, data, *words):
     judge, output = data / "judge", data / "judges.json"
     if not judge.is_dir():
         linear_judge(judge)
-    command = [
-        "x",
-        "--judges",
-        judge,
-        "--data",
-        data,
-        "--parts",
-        "sets",
-        "--sets",
-        "written",
-        "--json",
-        output,
-        *words,
-    ]
-    run_program(monkeypatch, measure_judges, list(map(str, command)))
+    command = f"x --judges {judge} --data {data} --parts sets --sets written --json {output}"
+    run_program(monkeypatch, measure_judges, [*command.split(), *words])
     return json.loads(output.read_text(encoding="utf-8"))
 
 

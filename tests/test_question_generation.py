@@ -247,15 +247,15 @@ def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):
 
 @pytest.mark.slow
 def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path):
-    """Killed in the middle of the second of two epochs, of 4 batches each."""
-    more = "--latent 3 --patience 0 --eval_strategy no --save_strategy steps --save_steps 6".split()
+    """Killed in the middle of the second of two epochs, of 5 batches each."""
+    more = "--latent 3 --patience 0 --eval_strategy no --save_strategy steps --save_steps 7".split()
     facts = run(made_up, tmp_path / "whole", tiny_encoder, *more)
-    assert facts["steps"] == 8
+    assert facts["steps"] == 10
     assert facts["dev"]["active_dimensions"] == sum(kl > 0.01 for kl in facts["kl_per_dimension"])
     assert len(facts["kl_per_dimension"]) == 3
     assert facts["dev"]["kl"] == pytest.approx(sum(facts["kl_per_dimension"]), rel=1e-4)
     assert json.loads((tmp_path / "whole/final/train.json").read_text())["steps"] == facts["steps"]
-    shutil.copytree(tmp_path / "whole/checkpoint-6", tmp_path / "killed/checkpoint-6")
+    shutil.copytree(tmp_path / "whole/checkpoint-7", tmp_path / "killed/checkpoint-6")
     run(made_up, tmp_path / "killed", tiny_encoder, *more)
     whole, resumed = (load_file(tmp_path / name / "final/model.safetensors") for name in ("whole", "killed"))
     assert whole["steps"] == facts["steps"]

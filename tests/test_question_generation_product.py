@@ -11,11 +11,8 @@ import pytest
 import torch
 from genqa_metrics.core.checkpoints import file_digest
 
-from tests.factories.modules import run_program
 from tests.factories.question_generation import generator, run
 from training.question_generation import ask, export, prepare_pairs
-from training.studies import harness
-from training.studies.question_generation import held_out
 
 
 @pytest.fixture(scope="module")
@@ -58,20 +55,6 @@ def test_the_command_writes_rows(trained, monkeypatch, capsys):
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["context"] for row in rows] == TEXTS
     assert [row["predictions"] for row in rows] == ask.load(trained[3]).ask(TEXTS, count=2, seed=5)
-
-
-def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch, capsys):
-    words = f"held_out --data_dir {made_up} --source squad_du2017.test --resamples 30 --json {tmp_path}/held_out.json"
-    run_program(monkeypatch, held_out, [*words.split(), "--models", f"plain={trained[0]}", f"varied={trained[3]}"])
-    results = json.loads((tmp_path / "held_out.json").read_text())
-    assert results["models"]["varied"] == file_digest(trained[3] / "model.safetensors")
-    plain, varied = results["runs"].values()
-    assert plain["different"] == {"mean": 1 / held_out.QUESTIONS}  # it says one thing
-    middle, low, high = varied["different"]["difference"]
-    assert low <= middle <= high
-    assert middle == pytest.approx(varied["different"]["mean"] - plain["different"]["mean"], abs=1e-4)
-    table = capsys.readouterr().out.strip()
-    assert re.search(r"^\| plain \| 25.0 \|", table, flags=re.M)
 
 
 def test_the_small_checkpoint_asks_the_same(trained, tmp_path, monkeypatch):
@@ -130,8 +113,6 @@ def test_the_bundled_generators(name):
     card = (folder / "README.md").read_text()
     digest = file_digest(folder / "model.safetensors")
     assert digest in card
-    measured = harness.read(harness.ROOT / "training/studies/question_generation/results/held_out.json")
-    assert measured["models"][name] == digest
     licences = json.loads(prepare_pairs.LICENCES.read_text())
     rows = re.findall(r"^\| ([\w.]+) \| \d+ \| (.+?) \|", card, flags=re.M)
     assert len(rows) > 5

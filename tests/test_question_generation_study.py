@@ -69,7 +69,7 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     for scores in results["systems"].values():
         low, high = scores["corpus"]["interval"]
         assert low <= scores["corpus"]["bleu"] <= high
-    assert set(results["data"]) == {"squad_du2017.dev", "squad_du2017.test"}
+    assert set(results["data"]) == {"squad_du2017.dev", "squad_du2017.test", "fairytaleqa.test"}
     assert results["contexts"] == 20
     assert 0 < results["several_references"]["contexts"] < 20
     assert "| CVAE 100 + RBS | " in capsys.readouterr().out

@@ -14,6 +14,8 @@ from tests.factories.pages import Page, is_same, run_command
 from training.ava import measure_judges
 
 DEMO = "<!-- `genqa-metrics demo` -->"
+AGREEMENT = "training/studies/meta_evaluation/results/meta_evaluation.json"
+AGREEMENT_SETS = ["evouna_nq", "evouna_tq", "kpqa_marco", "kpqa_narrativeqa"]  # in the order of the table
 SETS = ["evouna_nq", "assistant", "written", "beetle", "scientsbank"]  # in the order of the table of judges
 
 
@@ -56,6 +58,14 @@ def test_the_table_of_judges_is_measured(readme, repository):
         assert accuracies[SETS.index("assistant")] == RIGHT_ON_LONG[line["judge"]]
     both = measure_judges.scores(measure_judges.escalated(judges["base"], judges["large"])["sets"])
     assert f"hard answers are {both['written']['accuracy']:.0%}" in " ".join(readme.split())
+
+
+def test_the_table_of_agreement_is_measured(readme, repository):
+    sets = json.loads((repository / AGREEMENT).read_text(encoding="utf-8"))["sets"]
+    shown = {name.partition(",")[0]: cells for name, cells in rows_of_tables(readme).items()}
+    for name in ("ROUGE-L", "BERTScore", "ROUGE-L-KPQA", "AVA"):
+        values = [sets[data]["metrics"][name]["pearson"]["value"] for data in AGREEMENT_SETS]
+        assert shown[name] == [f"{value:.2f}" for value in values]
 
 
 @pytest.mark.usefixtures("word_judge")

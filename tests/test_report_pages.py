@@ -28,7 +28,7 @@ WEIGHED = judged(
     evidence=[("Contradicted", "It was built in 1887. (probability 0.04)"), ("  passage 1, nearest", "in 1889 " * 40)],
     passages=["In 1889 the bridge was built."],
 )
-WIDE = """() => [document.documentElement, ...document.querySelectorAll(".wide, .panels, figure")]
+WIDE = """() => [document.documentElement, ...document.querySelectorAll(".wide, figure")]
     .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.outerHTML.slice(0, 300))"""
 SMALL = """() => [...document.querySelectorAll("figure svg text")]
     .map(one => one.getBoundingClientRect().height).filter(height => height && height < 8)"""

@@ -10,6 +10,8 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from scipy import stats
 
+from training.resampling import bootstrap, interval
+
 
 def mean(sums):
     """The score of a mean: the last of the statistics counts the rows."""
@@ -32,7 +34,7 @@ def studentized(statistics, score, pairs, samples=2000, seed=0):
 
 def bootstrap_scores(statistics, score, samples=2000, seed=0):
     values = {"score": lambda counts: score(np.tensordot(counts, statistics, 1))}
-    return resampling.bootstrap(values, len(statistics), samples, seed)["score"]
+    return bootstrap(values, len(statistics), samples, seed)["score"]
 
 
 WORDS = "a the cat dog sat ran on under mat tree red old quick to of and seven four".split()
@@ -117,16 +119,16 @@ def test_intervals_of_means_are_those_of_scipy():
     wanted = {"method": "percentile", "n_resamples": 20_000, "confidence_level": expanded, "rng": 4}
     for system in (0, 1):
         theirs = stats.bootstrap((scores[:, system],), np.mean, **wanted)
-        ends = resampling.interval(drawn[:, system], 80)
+        ends = interval(drawn[:, system], 80)
         assert ends == pytest.approx(theirs.confidence_interval, abs=0.0015)
     wanted |= {"paired": True, "statistic": lambda a, b, axis: np.mean(a - b, axis=axis)}
     theirs = stats.bootstrap((scores[:, 0], scores[:, 1]), **wanted)
-    assert resampling.interval(drawn[:, 0] - drawn[:, 1], 80) == pytest.approx(theirs.confidence_interval, abs=0.0025)
+    assert interval(drawn[:, 0] - drawn[:, 1], 80) == pytest.approx(theirs.confidence_interval, abs=0.0025)
 
 
 def test_the_interval_of_few_rows_is_expanded_by_hand():
     """6 rows: t of 5 degrees is 2.5706, times the root of 6 / 5 2.8159, above which a normal has 0.24%."""
-    low, high = resampling.interval(np.linspace(0, 1, 100_001), 6)
+    low, high = interval(np.linspace(0, 1, 100_001), 6)
     assert (low, high) == pytest.approx((0.002432, 0.997568), abs=2e-5)
 
 

@@ -84,9 +84,6 @@ def test_rows_that_were_looked_at_are_read_again_where_the_caller_begins_again(t
     looked_at = [row.number for row, _ in zip(source.first_rows(), range(3), strict=False)]
     again = [next(source.first_rows()).number, *(row.number for row in source.rows())]
     assert (looked_at, again) == ([1, 2, 3], [1, *range(1, 31)])
-    assert [row.number for row in source.rows(after=28)] == [29, 30]
-    next(source.first_rows())
-    assert [row.number for row in source.rows(after=29)] == [30]
 
 
 def test_a_broken_file_that_was_looked_at_is_still_an_error(tmp_path):
@@ -115,8 +112,8 @@ def test_two_rows_pass_few_files_of_the_package():
     score = "command(['score', str(input_file), '--metric', 'ava'])"
     files, changes, opened = followed(score, "from genqa_metrics.cli import app as command")
     assert opened == 1
-    assert files <= 36
-    assert changes <= 540  # threads take turns in no fixed order
+    assert files <= 34
+    assert changes <= 470  # threads take turns in no fixed order
     compute = "load('ava').compute(questions=questions, predictions=predictions, references=references)"
     files, changes, _ = followed(compute, "from genqa_metrics import load")
     assert files <= 17

@@ -43,6 +43,7 @@ def test_half_of_the_rows_are_right(kind):
 def test_no_wrong_answer_is_a_right_one(kind, family):
     """Also apart from case and punctuation, where these do not decide."""
     for trained in (True, False):
+        assert all(row.references for row in rows_of(kind, 60, family, trained))
         right, wrong = set(), set()
         for seed in range(25):
             builder = Builder(SENTENCES, random.Random(seed), trained)

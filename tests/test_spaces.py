@@ -44,7 +44,7 @@ named = [name for name, _ in queues if name in ("page", "file")]
 assert len(named) == len(set(named)), "the lowest limit of a queue is that of all its events"
 tabs = [block for block in demo.page.blocks.values() if block.get_block_name() == "tabs"]
 assert tabs and all(each.overflow_behavior == "wrap" for each in tabs), "Gradio's menu hides tabs on phones"
-call = app.get("compare", demo.score)(*json.loads(sys.argv[2]))
+call = app.get("compare", app.get("score"))(*json.loads(sys.argv[2]))
 uploads, path = sys.modules["common.uploads"], str(demo.example_file)
 names = uploads.peek(path)[0]
 columns = uploads.guessed(names)
@@ -184,25 +184,17 @@ def test_bad_values(spaces, check, value, message):
         getattr(spaces.checks, check)("name", value)
 
 
-@pytest.fixture
-def area(spaces):
-    import gradio as gr
-
-    with gr.Blocks():
-        return spaces.events.results_area("Do something.")
-
-
-def test_an_unexpected_error_tells_nothing_of_the_server(spaces, area, capsys):
+def test_an_unexpected_error_tells_nothing_of_the_server(spaces, capsys):
     def broken():
         raise RuntimeError("/secret/place")
 
-    message = str(spaces.events.outcome(broken, area, 1)[0])
+    message = str(spaces.events.outcome(broken, 1)[0])
     assert "An error occurred on the server, not in your input. Please try again." in message
     assert "/secret/place" not in message
     assert "/secret/place" in capsys.readouterr().err
 
 
-def test_long_work_says_how_far_it_is(spaces, area, monkeypatch):
+def test_long_work_says_how_far_it_is(spaces, monkeypatch):
     monkeypatch.setattr(spaces.events, "STEP", 0.01)
     shown = threading.Event()
 
@@ -211,7 +203,7 @@ def test_long_work_says_how_far_it_is(spaces, area, monkeypatch):
         shown.wait(60)
         return ["done", "result"]
 
-    updates = spaces.events.LongWork(work, area, 1).run(None)
+    updates = spaces.events.LongWork(work, 1).run(None)
     assert any("Judging: 3 of 5" in update[0] and "visible" not in update[1] for update in updates), "the result stays"
     shown.set()
     *_, last = updates
@@ -272,10 +264,10 @@ def test_a_page_links_the_documentation_and_every_file_that_it_names(spaces, nam
 
 
 def test_a_table_of_short_cells_stays_a_table_on_phones(spaces):
-    rows = [["a", "0 of 12", "12 of 12", "x"]]
-    short = spaces.html.table(["", "echo", "own", "best"], rows, "", {1})
-    assert '<table class="texts">' in short
-    assert 'class="texts cards"' in spaces.html.table(["", "echo", "own", "best"], [*rows, ["b" * 40, "", "", ""]], "")
+    rows = [["a", "0 of 12", spaces.html.fill("<b>{x}</b>", x="12 of 12")]]
+    assert '<table class="texts">' in spaces.html.table(["", "echo", "own"], rows, "", {1})
+    for name, more in (("own", ["b" * 40, "", ""]), ("a-system-with-a-long-name-2026-11", rows[0])):
+        assert 'class="texts cards"' in spaces.html.table(["", "echo", name], [*rows, more], "")
 
 
 def test_the_example_of_an_error_is_one_and_the_picture_has_its_probability():
@@ -361,14 +353,16 @@ def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spa
     rows = app.comparing.pasted(*app.DEMO.first)
     assert [row["label"] for row in rows] == 12 * [0] + 12 * [1]
     status, _, sides, framed, *_ = app.DEMO.scored(spaces.events.ignore, *app.DEMO.first)
-    assert "Accuracy by your labels: own words is significantly better than the other system" in status
+    assert "Accuracy by labels: own words is significantly better than the other system" in status
     assert "accuracy: own words is significantly better" not in html.unescape(framed), "the finding is said once"
     assert app.comparing.LABEL_THEM not in html.unescape(framed)
-    best = re.findall(r'<th scope="row"[^>]*>([^<]*)</th>.*?([^<>]*)</td></tr>', sides)
-    wrong = {"ROUGE-L", "BERTScore"}
-    assert len(best) == 6
-    assert {name for name, system in best if system == "echo"} == wrong
-    assert {name for name, system in best if system == "own words"} == {name for name, _ in best} - wrong
+    marked = re.findall(r'<th scope="row"[^>]*>([^<]*)</th>(?:<td[^>]*>(<b>)?.*?</td>){2}</tr>', sides)
+    cells = [re.findall(r"<td[^>]*>(<b>)?", row) for row in re.findall(r'<tr><th scope="row".*?</tr>', sides)]
+    assert [name for (name, _), (echo, _) in zip(marked, cells, strict=True) if echo] == ["ROUGE-L", "BERTScore"]
+    assert [bool(echo) + bool(own_words) for echo, own_words in cells] == [1] * 6
+    status, _, sides, *_ = app.DEMO.scored(spaces.events.ignore, *app.DEMO.examples[2].entries)
+    assert "<b>" not in sides, "the judge accepts 6 and 5 of 8: no system is marked as better"
+    assert app.comparing.NO_WINNER in sides
     for row in rows:
         del row["label"]
     report, _ = app.comparing.compared(spaces.events.ignore, rows)

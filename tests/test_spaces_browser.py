@@ -116,6 +116,12 @@ def client(address):
     return connect
 
 
+# Gradio says to screen readers what a run does, for a second; a key without a text is one of two words.
+UNTRANSLATED = """window.untranslated = []; new MutationObserver(changes => window.untranslated.push(
+  ...changes.map(change => change.target.data).filter(text => /^[a-z]+\\.[a-z_]+$/.test(text))))
+  .observe(document, {characterData: true, subtree: true});"""
+
+
 @pytest.fixture
 def visit(browser, address):
     """Open a demo; at the end nothing outside was asked for, nothing failed, and nothing typed was run."""
@@ -131,6 +137,7 @@ def visit(browser, address):
         # Gradio catches them
         page.on("console", lambda said: "js_on_load" not in said.text or problems.append(said.text))
         page.on("dialog", lambda dialog: (problems.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.add_init_script(UNTRANSLATED)
         page.goto(address(name))
         page.get_by_role("heading", level=1).wait_for()
         opened.append((page, problems))
@@ -140,6 +147,7 @@ def visit(browser, address):
     for page, problems in opened:
         assert problems == []
         assert page.evaluate("window.hacked") is None
+        assert page.evaluate("window.untranslated") == []
         assert page.locator("img[onerror], a[href^='javascript'], img[src*='192.0.2.1']").count() == 0
         width = page.viewport_size["width"]
         assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page scrolls sideways"
@@ -264,8 +272,8 @@ def own_answers(page: Page) -> None:
 def test_systems_are_compared(view, visit):
     """The answer first, then the report; the fields are folded until somebody wants them."""
     page = visit("compare", *VIEWS[view])
-    result(page, "Accuracy by your labels: own words is significantly better")
-    expect(page.get_by_role("table", name="What each says")).to_contain_text("ROUGE-L")
+    result(page, "Accuracy by labels: own words is significantly better")
+    expect(page.get_by_role("table", name="Right answers")).to_contain_text("ROUGE-L")
     box = page.locator(".headline:visible").bounding_box()
     assert box["y"] + box["height"] < 900, "the headline is on the first screen"
     look_at_rows(framed(page))
@@ -331,7 +339,7 @@ def assert_compared_by_link_and_by_file(page):
     expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
     press(page)  # the columns of the systems are guessed
     page.wait_for_url(re.compile(r"^[^#]*$"))
-    result(page, "Accuracy by your labels: chatty and terse have the same score")
+    result(page, "Accuracy by labels: chatty and terse have the same score")
     # A click could miss the button, which moves while the report above finds its height.
     page.get_by_role("button", name="Copy a link to this").dispatch_event("click")
     expect(page.locator(".copied")).to_contain_text("No link")
@@ -341,78 +349,31 @@ FIELDS = tables(__name__)["fields"]
 RESULT = tables(__name__)["result"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", genqa_metrics.METRICS)
-def test_an_empty_field_is_a_message_and_a_link_shows_the_same(name, visit):
-    """The address says what was scored."""
-    page = visit(name, *VIEWS["desktop-dark"])
-    field(page, FIELDS[name][name == "grounding"]).fill("")  # there the question may be left out
-    page.locator("button.primary:visible").first.click()
-    says(page, "this field is empty")
-    if name == "ava":  # the others have the same form
-        check_views(page, "desktop-dark", "phone-light")
-    texts = ["Where is it held?", "It is held in Rome.", "In Rome"][-len(FIELDS[name]) :]
-    for label, text in zip(FIELDS[name], texts, strict=True):
-        field(page, label).fill(text)
-    page.locator("button.primary:visible").first.click()
-    page.wait_for_url(re.compile(f"#{'-'.join(texts[0].lower().strip('.?').split())}="))
-    headline = page.locator(".headline:visible").inner_text()
-    page.reload()
-    result(page, headline)
-    for label, text in zip(FIELDS[name], texts, strict=True):
-        expect(field(page, label)).to_have_value(text)
-    expect(python(page)).to_contain_text(f'evaluate.load("metrics/{name}")')
-
-
 def saved(page: Page, label: str):
     """The button that saves a file."""
     either = page.get_by_role("link", name=label).or_(page.get_by_role("button", name=label))
     return either.locator("visible=true").first
 
 
-@pytest.mark.parametrize(
-    "name", ["aev", pytest.param("f_meta", marks=pytest.mark.slow), pytest.param("kpqa", marks=pytest.mark.slow)]
-)
-def test_a_file_is_scored(name, visit):
-    page = visit(name, 390)
+def test_a_file_is_scored(visit, tmp_path):
+    """Semicolons, names of columns of their own, one to be picked by hand, a bad row."""
+    page = visit("aev", 390, "dark")
     page.get_by_role("tab", name="A file").click()
     press(page)
     says(page, "File: no file yet")
-    page.get_by_role("button", name="Use the example file").click()
-    expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
-    press(page)
-    result(page, "scored by")
-    with page.expect_download() as download:
-        saved(page, "All scores (CSV)").click()
-    lines = Path(download.value.path()).read_text().splitlines()
-    assert name in lines[0]
-    assert len(lines) == {"aev": 5, "f_meta": 4, "kpqa": 7}[name]
-    check_accessibility(page)
-
-
-@pytest.mark.slow
-def test_systems_of_a_file_that_people_have(visit, tmp_path):
-    """Semicolons, names of columns of their own, one to be picked by hand, a bad row."""
-    page = visit("ava", 390, "dark")
-    page.get_by_role("tab", name="Compare systems").click()
-    rows = "".join(f"{i};Who won {i}?;{said} won.;Ann;{who}\n" for i in range(100)
-                   for who, said in (("good", "Ann"), ("bad", "Bob")))  # fmt: skip
-    (tmp_path / "answers.csv").write_text("nr;Prompt;Response;What is right;Model\n" + rows + "101;;x;y;good\n")
+    (tmp_path / "answers.csv").write_text("nr;Response;What is right;Model\n1;Ann won.;Ann;a\n1;Bob;Ann;b\n2;x;;a\n")
     upload(page, tmp_path / "answers.csv")
     expect(page.get_by_role("table", name="The first rows of the file")).to_contain_text("What is right")
-    expect(page.get_by_label("Column with the question")).to_have_value("Prompt")
     page.get_by_label("Column with the accepted answers").click()
     page.get_by_role("option", name="What is right").click()
-    button = page.get_by_role("button", name="Score the file")
-    button.click()
-    result(page, "200 answers of 2 systems to 100 questions")
+    press(page)
+    result(page, "scored by")
     result(page, "1 row was left out")
-    expect(framed(page).locator(".dt-info")).to_have_text("1 to 8 of 200 answers")
     with page.expect_download() as download:
         saved(page, "All scores (CSV)").click()
     lines = Path(download.value.path()).read_text().splitlines()
-    assert "ava_label" in lines[0]
-    assert len(lines) == 1 + 200
+    assert "aev" in lines[0]
+    assert len(lines) == 1 + 2
     check_accessibility(page)
 
 

@@ -2,7 +2,6 @@
 
 import evaluate
 from genqa_metrics.ava.scorer import AvaScorer
-from genqa_metrics.core.ava_model import CONFIGURATIONS
 from genqa_metrics.core.evaluate_module import CheckedModule
 
 _DESCRIPTION = """\
@@ -21,9 +20,6 @@ Args:
     threshold (float from 0 to 1): probability from which an answer counts as correct. Default: the checkpoint's own.
     reference_aggregation (str): "joined" reads all references of a row at once, "max" and "mean" (the paper's) one
         at a time. Default: the checkpoint's own.
-    early_stop (float from 0 to 1): with "max", probability from which no further reference of a row is read. 0.95
-        saves time where rows have several references: no verdict changes, and only probabilities above it do, by at
-        most 0.05. Default: all references are read.
     rules (bool): judge only the answer in an output and one passage of a long answer, and compare identical texts
         exactly. Default True; False, as in the paper, also turns the next off.
     quantity_guard (bool): answers and references that are one plain number with the same unit are compared exactly.
@@ -90,11 +86,6 @@ class Ava(CheckedModule, evaluate.Metric):
 
     def _info(self):
         return self._described(_DESCRIPTION, _KWARGS_DESCRIPTION, _CITATION)
-
-    @property
-    def segments(self) -> tuple[tuple[str, str], ...]:
-        """The pair of texts that each encoder of the judge reads, of q, r and t; empty for the linear judge."""
-        return CONFIGURATIONS.get(self._scorer.loaded.configuration, ())
 
     def _more(self, scorer, columns, results):
         verdicts = ("ava_label_per_example", "ava_declined_per_example")

@@ -1,4 +1,4 @@
-"""A judge's calibration on a user's own labels, and its measured errors: JSON files, checked when it is loaded.
+"""A judge's calibration on a user's own labels: a JSON file, checked when it is loaded.
 
 `genqa-metrics calibrate` writes a calibration: a scale, a threshold and errors for one judge. It names that judge and
 its own digest, so that it is not used for another judge, and a file that was changed by hand is refused.
@@ -17,14 +17,11 @@ from typing import Any
 import numpy as np
 
 from ..core.checkpoints import CheckpointError, read_json
+from ..core.judge_model import MOST_ANSWERS, check_counts, check_number, check_profile
 from ..core.reading import text_key
-from ..core.scorer import check_setting, is_number
+from ..core.scorer import is_number
 
 CALIBRATION_FILE = "calibration.json"  # the name by which it is found beside a checkpoint
-MEASURED_FILE = "measured.json"
-MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
-COUNTED = (("accepted", "correct"), ("rejected", "incorrect"))  # answers that a judge was right about, and of all
-MOST_ANSWERS = 1_000_000  # with a label; more are a mistake, and would make every interval narrow
 AGAIN = "write it again with genqa-metrics calibrate"
 
 
@@ -94,53 +91,6 @@ class Calibration:
         return 1 / (1 + math.exp(-min(60.0, max(-60.0, odds))))
 
 
-def _check_number(name: str, number: object, low: float, high: float) -> None:
-    if type(number) not in (int, float) or not low <= number <= high:  # or of another type that counts as a number
-        check_setting(name, is_number(number, low, high), f"a number from {low:,g} to {high:,.12g}", number)
-
-
-def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:
-    """Raise a ValueError unless an object has counts of answers by verdict and label, at least `least` for each label.
-
-    >>> check_counts({"accepted": 9, "correct": 10, "rejected": float("nan"), "incorrect": 10})
-    Traceback (most recent call last):
-        ...
-    ValueError: rejected: expected a number from 0 to 10, got nan
-    """
-    for hit, whole in COUNTED:
-        _check_number(whole, counts[whole], least, MOST_ANSWERS)
-        _check_number(hit, counts[hit], 0, counts[whole])
-
-
-def check_profile(content: Mapping[str, Any]) -> None:
-    """Raise a ValueError unless names of data sets and counts of their rows have the right types and ranges."""
-    if not isinstance(content["data"], Mapping):
-        raise ValueError(f"data: expected names with digests, got {content['data']!r:.40}")
-    for name, count in dict(content.get("profile", {})).items():
-        _check_number(f"profile, {name}", count, 0, MOST_ANSWERS)
-
-
-def read_measured(folder: Path) -> list[dict[str, Any]]:
-    """Return the contents of the files that say how often the judge in a folder errs, checked."""
-    result = []
-    for path in sorted(folder.glob("measured*.json")):
-        try:
-            content = read_json(path)
-            content |= {name: str(content[name]) for name in MUST_BE_EQUAL}
-            for counts in content["systems"]:
-                check_counts(counts)
-            check_profile(content)
-        except (CheckpointError, ValueError, KeyError, AttributeError, TypeError) as error:
-            names = ", ".join(name for pair in COUNTED for name in pair)
-            raise ValueError(
-                f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {names}: "
-                f"{type(error).__name__}: {error}; delete it, or write it with "
-                "training.studies.accuracy.measure --measured"
-            ) from error
-        result.append(content)
-    return result
-
-
 def read_calibration(path: str | os.PathLike) -> Calibration:
     """Return the calibration in a file; a ValueError names file and fix if it is missing, bad, or was changed."""
     path = Path(path)
@@ -157,7 +107,7 @@ def read_calibration(path: str | os.PathLike) -> Calibration:
             raise ValueError("expected a slope above 0 and a threshold from 0 to 1")
         if content["digest"] != content_digest(content):
             raise ValueError("it was edited after it was written (another digest)")
-        _check_number("labels", content["labels"], 1, MOST_ANSWERS)
+        check_number("labels", content["labels"], 1, MOST_ANSWERS)
         check_counts(content["errors"], least=1e-6)  # effective numbers, which can be small
         for counts in content["systems"]:
             check_counts(counts, least=0)

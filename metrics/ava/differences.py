@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.quantities import NumberInText, quantities
 from ..core.reading import COMMON
 from ..core.replacing import FIRST_WORDS
-from ..core.words import WORD, absent_words, content, keys, nearest_reference
+from ..core.words import WORD, NumberInText, absent_words, content, keys, nearest_reference, quantities
 from .faults import ORDERED, surely_differ
 
 SURE = 0.8  # probability from which an answer with another part counts as accepted

@@ -1,14 +1,13 @@
 """Names what is wrong with an answer that was judged wrong, where its words show it.
 
-A fault counts as right if the author of the wrong answer built it in. Rules that were right less than 70% of the time,
-as one about negation, are left out; long answers and unsupported extras have none.
+The rules were tested on wrong answers whose authors noted the error that they made. A rule stays if at least 70% of
+the faults that it names are these errors. Negations, long answers and invented details have no such rule.
 """
 
 from collections.abc import Sequence
 
 from ..core.answers import attempts
-from ..core.quantities import NumberInText, equal, quantities
-from ..core.words import content, nearest_reference
+from ..core.words import NumberInText, content, equal, nearest_reference, quantities
 from .judging import Rules
 
 ROUNDED = 0.05  # relative difference that another unit explains

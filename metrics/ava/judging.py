@@ -5,7 +5,7 @@ answer right or wrong because of how it is phrased. References are ordered; trip
 """
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -15,9 +15,8 @@ import numpy as np
 
 from ..core.answers import declines, extract_answer, has_no_answer, without_retracted
 from ..core.judge_model import LINEAR, PROMPT, JudgeReader
-from ..core.quantities import NUMBER_WORD, NUMBER_WORDS, SCALES, value_of_words
 from ..core.reading import COMMON, passage, readable, readable_answer
-from ..core.words import keys, words
+from ..core.words import NUMBER_WORD, NUMBER_WORDS, SCALES, keys, value_of_words, words
 
 # What is read: a text without wrappers and without what it takes back, an option's text for its letter, a passage of a
 # long answer. What is compared before the model: letters, plain numbers, and whether an answer declines where the
@@ -311,8 +310,8 @@ def same_number(reference: str, answer: str, question: str = "") -> bool | None:
 # --- judging ----------------------------------------------------------------------------------------------------
 
 CERTAIN = 8.0  # logit of an answer that a rule decides; see `Judge.pairs`
-READING_VERSION = 3  # version of the rules by which texts are read before the model; in signatures
-LONG_REFERENCE = 20  # words from which a reference of several must share a word with the answer
+READING_VERSION = 3  # of the rules that prepare texts for the model; a part of signatures
+LONG_REFERENCE = 20  # a longer one of several references is read only if it shares a word with the answer
 SEPARATOR = "; "  # between references that are read together
 
 
@@ -330,26 +329,17 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
         reference_keys = words(reference)
         key = " ".join(reference_keys) or reference
         if key not in ranked:
-            ranked[key] = (*unlikeness(reference_keys, spoken), len(ranked), reference)
+            inside = reference_keys and f" {' '.join(reference_keys)} " in f" {' '.join(spoken)} "
+            share = sum(word in spoken for word in reference_keys) / max(1, len(reference_keys))
+            ranked[key] = (not inside, -share, len(ranked), reference)
     return SEPARATOR.join(reference for *_, reference in sorted(ranked.values()))
-
-
-def unlikeness(reference_keys: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
-    """Return a sort key of the words of a reference, the likest to those of an answer first; see `joined_references`.
-
-    >>> unlikeness(["paris", "france"], ["in", "paris"]), unlikeness(["paris"], ["in", "paris"])
-    ((True, -0.5), (False, -1.0))
-    """
-    answer_keys = set(spoken)
-    inside = reference_keys and f" {' '.join(reference_keys)} " in f" {' '.join(spoken)} "
-    return not inside, -sum(word in answer_keys for word in reference_keys) / max(1, len(reference_keys))
 
 
 def read_references(row: Row, joined: bool, best: bool) -> list[tuple[tuple[str, ...], bool | None]]:
     """Return [(references that are read together, verdict)] of a row: True or False by a rule, None for the model.
 
-    `joined` puts all references into one entry, without those that a rule rejects. With `best`, a reference that
-    matches by a rule is the only entry.
+    With `joined` all references that no rule rejects are one entry. With `best` the first reference that a rule
+    accepts is the only entry.
     """
     verdicts = {}
     for text, verdict in zip(row.references, row.verdicts, strict=True):
@@ -393,16 +383,14 @@ class Judge(JudgeReader):
         predictions: Sequence[str],
         reference_aggregation: str | None = None,
         short_answers: Sequence[str] | None = None,
-        early_stop: float | None = None,
     ) -> np.ndarray:
         """Return (n,) calibrated probabilities that answers are correct; 0 if it has no letter and is no reference.
 
-        "joined" reads all references of a row at once, "max" and "mean" one at a time, "max" none behind one with the
-        probability `early_stop`; None is the checkpoint's own. Only the linear judge reads short answers.
+        "joined" reads all references of a row at once, "max" and "mean" one at a time; None is the checkpoint's own.
+        Only the linear judge reads short answers.
         """
         how = reference_aggregation or self.loaded.reference_aggregation
-        ways = how == "joined", how == "max", short_answers, early_stop
-        logits, rows = self.pairs(questions, references, predictions, *ways)
+        logits, rows = self.pairs(questions, references, predictions, how == "joined", how == "max", short_answers)
         return aggregated(self.loaded.calibrated(logits), rows, len(predictions), how)
 
     def pairs(
@@ -413,15 +401,13 @@ class Judge(JudgeReader):
         joined: bool,
         best: bool = False,
         short_answers: Sequence[str] | None = None,
-        early_stop: float | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (pairs,) logits of a row and one of its references, -inf if not read, and (pairs,) rows of them.
+        """Return (pairs,) logits of a row and one of its references, and (pairs,) rows of them.
 
         No model is needed where answer and reference are the same text, or are both a plain number: these are compared
-        exactly, see `Rules`. For `joined` and `best` see
-        `read_references`. Behind a reference with the probability `early_stop` no other one of its row is read.
+        exactly, see `Rules`. For `joined` and `best` see `read_references`.
         """
-        rows, triples, ruled = [], [], {}
+        rows, triples, asked, logits = [], [], [], []
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
         for i, columns in enumerate(zip(questions, references, predictions, strict=True)):
             row = self.rules.read(*columns)
@@ -433,40 +419,17 @@ class Judge(JudgeReader):
                 lengths = self.loaded.long_answer, self.loaded.passage
                 answer = passage(answer, row.question, row.references, keys, *lengths)
             for texts, right in read_references(row, joined, best):
-                if right is not None:
-                    ruled[len(rows)] = CERTAIN if right else -CERTAIN
+                if right is None:
+                    asked.append(len(rows))
+                logits.append(CERTAIN if right else -CERTAIN)
                 text = texts if whole else joined_references(texts, answer)
                 triples.append((row.question, text, answer, *([short[i] or None] if short else [])))
                 rows.append(i)
-        logits, pair_rows = np.full(len(triples), -np.inf), np.array(rows, dtype=int)
-        logits[list(ruled)] = list(ruled.values())
-        asked = [number for number in range(len(triples)) if number not in ruled]
-        if early_stop is not None:
-            near = {number: unlikeness(*map(words, triples[number][1:3])) for number in asked}
-            asked.sort(key=lambda number: (near[number], triples[number][1]))
-        while asked:
-            now, asked = asked, []
-            if early_stop is not None:
-                read = np.isfinite(logits)
-                done = pair_rows[read][self.loaded.calibrated(logits[read]) >= early_stop]
-                now, asked = _next(now, rows, set(done.tolist()))
-            logits[now] = self.logits([triples[number] for number in now])
-        if self.cut:
-            cut = set(self.cut)
-            self.cut_rows.update(row for row, triple in zip(rows, triples, strict=True) if triple in cut)
-        return logits, pair_rows
-
-
-def _next(asked: Sequence[int], rows: Sequence[int], done: Container[int]) -> tuple[list[int], list[int]]:
-    """Return the numbers of the first pair of every row that is not in `done`, and those of the rows' further pairs.
-
-    >>> _next([0, 1, 2, 3, 4], [7, 7, 8, 9, 9], {8})
-    ([0, 3], [1, 4])
-    """
-    first: dict[int, int] = {}
-    left = [number for number in asked if rows[number] not in done]
-    later = [number for number in left if first.setdefault(rows[number], number) != number]
-    return list(first.values()), later
+        logits = np.array(logits)
+        if asked:
+            logits[asked] = self.logits([triples[number] for number in asked])
+        self.cut_rows.update(row for row, triple in zip(rows, triples, strict=True) if triple in self.cut)
+        return logits, np.array(rows, dtype=int)
 
 
 def aggregated(probabilities: np.ndarray, rows: np.ndarray, count: int, how: str) -> np.ndarray:

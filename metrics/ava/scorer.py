@@ -12,8 +12,8 @@ import numpy as np
 from ..core.answers import attempts
 from ..core.checkpoints import CAUSAL_MODEL, ENCODERS
 from ..core.inference import check_fork
-from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge
-from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
+from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge, read_measured
+from ..core.reading import language_counts, language_warnings
 from ..core.scorer import (
     AT_LEAST_1,
     PROBABILITY,
@@ -26,14 +26,14 @@ from ..core.scorer import (
     check_setting,
     is_number,
 )
-from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration, read_measured
+from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration
 from .differences import LONG, differences, doubt
 from .explaining import NO_REASON, explanations, marks, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
 
-RIGHT_ON_LONG = {"small": "63%", "base": "75%", "large": "88%"}  # of 160 long answers of assistants, see README.md
+RIGHT_ON_LONG = {"small": "64%", "base": "75%", "large": "88%"}  # of 160 long answers of assistants, see README.md
 
 
 class AvaScorer(Scorer):
@@ -63,7 +63,6 @@ class AvaScorer(Scorer):
     checks: ClassVar = {
         "batch_tokens": AT_LEAST_1,
         "threshold": PROBABILITY,
-        "early_stop": PROBABILITY,
         "reference_aggregation": (lambda how: how in (None, *AGGREGATIONS), f"one of {', '.join(AGGREGATIONS)}"),
         "rules": SWITCH,
         "quantity_guard": SWITCH,
@@ -120,7 +119,6 @@ class AvaScorer(Scorer):
         self,
         threshold: float | None = None,
         reference_aggregation: str | None = None,
-        early_stop: float | None = None,
         rules: bool = True,
         quantity_guard: bool = True,
         calibration: str | os.PathLike | bool | None = None,
@@ -140,15 +138,7 @@ class AvaScorer(Scorer):
         self.thresholds = {"ava_score": self.threshold}
         default = self.loaded.reference_aggregation if calibrated is None else calibrated.judge.get("references")
         self.aggregation = reference_aggregation or default
-        self.early_stop = early_stop
-        if early_stop is not None and self.aggregation != "max":
-            here = f"here it is {self.aggregation!r}; leave it out"
-            raise ValueError(f"early_stop: only for reference_aggregation='max', {here}")
-        if early_stop is not None and early_stop < self.threshold:
-            below = f"{early_stop:g} is below the threshold, {self.threshold:g}"
-            raise ValueError(f"early_stop: {below}, and would change verdicts; give the threshold or more")
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:.12g}", "references": self.aggregation}
-        self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
         if self.second is not None:
             band = f"{UNSURE_FROM:g}-{UNSURE_TO:g}"
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
@@ -213,13 +203,9 @@ class AvaScorer(Scorer):
         short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
         if explain and linear and any(short or ()):
             raise ValueError("explain: not available with short_answers; leave one of the two out")
-        if explain and self.early_stop is not None:
-            raise ValueError("explain: not available with early_stop; leave one of the two out")
         rows = columns["questions"], columns["references"], columns["predictions"]
         judge = self._judge(self.loaded)
-        stop = self.early_stop
-        stop = stop if stop is None or self.calibration is None else self.calibration.unscaled(stop)
-        scores = judge.probabilities(*rows, self.aggregation, short, stop)
+        scores = judge.probabilities(*rows, self.aggregation, short)
         unsure = self._read_again(rows, scores)
         scores = self._scaled(scores)
         correct = scores >= self.threshold
@@ -237,10 +223,6 @@ class AvaScorer(Scorer):
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return how many rows there are, and are in other languages; see `Scorer.counts`."""
         return language_counts(columns)
-
-    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the statistics of rows from their scores; see `Scorer.recalled`."""
-        return np.stack([scores[name] for name in self.row_names], axis=1)
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the counts of `profile`, and "calibrated", the number of rows that the judge was calibrated on."""
@@ -328,13 +310,11 @@ class AvaScorer(Scorer):
             "often",
             "left_to_first": "{:,} rows have the first judge's verdict: the time was over; the same command reads on",
         }
-        languages, means = counts, {"reads": "small reads English only, base and large German and Arabic too"}
+        reads, measured = "small reads English only, base and large German and Arabic too", ()
         if configuration == PROMPT:
-            measured = [f"language:{name}" for name in MEASURED]
-            languages = {name: number for name, number in counts.items() if name not in measured}
-            means = {"reads": OTHER_LANGUAGES}
+            reads, measured = "the model was measured in English, German and Arabic only", ("de", "ar")
         texts = [sentence.format(counts[name]) for name, sentence in sentences.items() if counts.get(name)]
-        return [*language_warnings(languages, **means), *texts]
+        return [*language_warnings(counts, reads, measured), *texts]
 
 
 def _shown(checkpoint: str | os.PathLike) -> str:
@@ -346,7 +326,7 @@ def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:
     return [[column[i] for i in numbers] for column in rows]
 
 
-LIMITED_BATCH = 8  # rows after which the time is looked at
+LIMITED_BATCH = 8  # rows that are read between two looks at the clock
 LONGEST = 10  # lengths from 2^9 words on are one class
 LENGTHS = ("answer_words", "reference_words")
 

@@ -44,7 +44,7 @@ _NAMES_FILES = re.compile(r"_files?$")  # settings of a tokenizer that name file
 _EXTERNAL = b"\x0a\x08location"  # protobuf: the key under which an ONNX tensor names the file that holds it
 _HANDED_OVER = _EXTERNAL + b"\x12\x04none"  # the tensor is handed over when the graph is loaded, see `prompt_engine`
 # Settings of a LoRA adapter that are read, and others that change nothing here; any other setting is refused.
-LORA = "r lora_alpha use_rslora target_modules exclude_modules modules_to_save layers_to_transform".split()
+LORA = "r lora_alpha target_modules exclude_modules modules_to_save layers_to_transform".split()
 UNUSED = (
     "auto_mapping base_model_name_or_path inference_mode init_lora_weights lora_dropout megatron_core peft_type "
     "peft_version qalora_group_size revision task_type"
@@ -85,7 +85,7 @@ def hub_folder(
     tried: list[str],
     files: Sequence[str] = MODEL_FILES,
 ) -> Path | None:
-    """Return the folder of "org/name@revision" from the Hub or its cache; if it fails, None, and why in `tried`."""
+    """Return the folder of "org/name@revision" from the Hub or its cache, or None with a reason added to `tried`."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
@@ -470,8 +470,8 @@ def adapter_settings(folder: Path) -> dict:
     written = read_json(path)
     settings = {name: written[name] for name in LORA if written.get(name) is not None}
     rank = settings.setdefault("r", 8)
-    most = MAX_SCALE * (math.sqrt(rank) if settings.get("use_rslora") else rank) if is_whole(rank, 1) else math.inf
-    layers, names = settings.get("layers_to_transform", []), ("target_modules", "exclude_modules", "modules_to_save")
+    most = MAX_SCALE * rank if is_whole(rank, 1) else math.inf
+    layers = settings.get("layers_to_transform", [])
     checks = {
         name: (name in (*LORA, *UNUSED) or setting in (None, False, "", [], {}, "none"), "null, for a plain adapter")
         for name, setting in written.items()
@@ -480,7 +480,7 @@ def adapter_settings(folder: Path) -> dict:
     checks["r"] = is_whole(rank, 1, MAX_RANK), f"a whole number from 1 to {MAX_RANK}"
     is_alpha = is_number(alpha := settings.setdefault("lora_alpha", 8), 0, most) and alpha != 0
     checks["lora_alpha"] = is_alpha, f"a number above 0, at most {MAX_SCALE} times r"
-    for name in names:
+    for name in ("target_modules", "exclude_modules", "modules_to_save"):
         modules = settings.get(name, [])
         are_names = isinstance(modules, list) and all(isinstance(module, str) for module in modules)
         checks[name] = are_names, "a list of names of modules"
@@ -494,7 +494,7 @@ def adapter_settings(folder: Path) -> dict:
 
 
 def adapter_changes(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, np.ndarray, bool]]:
-    """Yield (name, array, whether it is added to the tensor or replaces it) of what a LoRA adapter changes.
+    """Yield the changes of a LoRA adapter: (name of a tensor, array, True to add the array or False to replace).
 
     Args:
         folder: the adapter.
@@ -509,12 +509,12 @@ def adapter_changes(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iter
 
     def is_adapted(name: str) -> bool:
         module, layer = f".bert.{name.removesuffix('.weight')}", _LAYER.search(name)  # a list may have whole names
-        named, left = (
+        is_target, is_excluded = (
             any(module.endswith(f".{other}") for other in settings.get(key, []))
             for key in ("target_modules", "exclude_modules")
         )
         in_layer = layers is None or (layer is not None and int(layer[1]) in layers)
-        return named and in_layer and not left and len(shapes[name]) == 2 and not is_saved(name)
+        return is_target and in_layer and not is_excluded and len(shapes[name]) == 2 and not is_saved(name)
 
     def is_saved(name: str) -> bool:
         return any(f".{module}." in f".{name}" for module in saved)
@@ -531,26 +531,17 @@ def adapter_changes(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iter
         shape = shapes[f"{module}.weight"]
         if (*up.shape[:1], *down.shape) != (shape[0], len(down), shape[1]) or up.shape[1:] != down.shape[:1]:
             refuse(f"{path}: {module}", f"expected the shapes of a {shape} matrix; fetch or train it again")
-        rank = math.sqrt(len(down)) if settings.get("use_rslora") else len(down)
-        yield f"{module}.weight", np.float32(settings["lora_alpha"] / rank) * (up @ down), True
+        yield f"{module}.weight", np.float32(settings["lora_alpha"] / len(down)) * (up @ down), True
     yield from ((name, tensor, False) for name, tensor in tensors.items())
 
 
 def check_weights(path: Path) -> None:
     """Refuse weights that are not finite."""
-    import torch
-    from safetensors import safe_open
-
-    with safe_open(path, framework="pt") as tensors:
-        for name in tensors.keys():  # not a mapping
-            tensor = tensors.get_tensor(name)
-            if tensor.is_floating_point() and not torch.isfinite(tensor).all():
-                bad = f"{int((~torch.isfinite(tensor)).sum()):,} of {tensor.numel():,} weights are NaN or infinite"
-                refuse(f"{path}: {name}", f"{bad}; train or fetch it again")
+    load_numbers(path, is_packed=True)
 
 
 def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = (), new: str = "") -> None:
-    """Refuse weights with unknown tensors, or without tensors of their model; those of the pattern `new` may lack."""
+    """Refuse weights that lack tensors of their model, but for names like `new`, or that have unknown ones."""
     lost = [name for name in sorted(missing) if not (new and re.search(new, name))]
     for names, wrong in ((lost, "lacks"), (sorted(unknown), "has, but its config knows no,")):
         if names:
@@ -584,7 +575,8 @@ def load_numbers(path: Path, is_packed: bool = False) -> dict[str, np.ndarray]:
     """
     from safetensors import SafetensorError, deserialize
 
-    types = {"F16": np.float16, "F32": np.float32, "I8": np.int8, "U8": np.uint8, "I64": np.int64}
+    types = {"F16": np.float16, "F32": np.float32, "F64": np.float64, "BOOL": np.bool_, "U8": np.uint8}
+    types |= {"I8": np.int8, "I32": np.int32, "I64": np.int64}
     try:
         stored = deserialize(path.read_bytes())
     except (OSError, SafetensorError) as error:

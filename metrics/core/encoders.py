@@ -356,7 +356,7 @@ class OnnxEncoder:
         with self._lock:
             if process not in self._sessions:
                 options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = 1  # whoever has several cores runs several batches
+                options.intra_op_num_threads = 1  # several cores run several batches, see `workers`
                 options.log_severity_level = 3  # errors only
                 constants = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in self._constants.values()]
                 options.add_external_initializers(list(self._constants), constants)
@@ -366,7 +366,7 @@ class OnnxEncoder:
 
     @property
     def workers(self) -> int:
-        """How many batches to run at once: all cores in the main thread; whoever starts threads shares them."""
+        """How many batches to run at once: one per core in the main thread, one in any other thread."""
         return cores() if threading.current_thread() is threading.main_thread() else 1
 
     def states(self, **inputs: np.ndarray) -> np.ndarray:

@@ -4,12 +4,9 @@ import inspect
 import json
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from .scorer import Scorer, check_names, column_sums, loaded_from, shown, warn_caller
 
@@ -207,21 +204,11 @@ class CheckedModule:
             raise ValueError(f"{names[0]}: {problem}")
         scorer = scorer.for_rows(columns)
         self._thread.signature = scorer.signature
-        rows, statistics, details, counts = len(columns["predictions"]), None, {}, Counter()
+        rows = len(columns["predictions"])
         wanted = sys.stderr.isatty() if self.progress is None else self.progress
         hidden = not (wanted and self.scorer_class.load_settings)
         with tqdm(total=rows, desc=scorer.name, unit="row", disable=hidden) as bar:
-            for chunk in scorer.chunks(columns):
-                rows_of_chunk = {name: [column[i] for i in chunk] for name, column in columns.items()}
-                added, counted, more, _ = scorer.statistics(rows_of_chunk, explain)
-                statistics = np.zeros((rows, added.shape[1])) if statistics is None else statistics
-                statistics[chunk] = added
-                counts.update(counted)
-                for name, column in more.items():
-                    whole = details.setdefault(name, [None] * rows)
-                    for i, detail in zip(chunk, column, strict=True):
-                        whole[i] = detail
-                bar.update(len(chunk))
+            statistics, counts, details, _ = scorer.scored(columns, explain, bar.update)
         total = column_sums(statistics)
         for warning in scorer.warnings({"": total}, counts):
             warn_caller(f"{scorer.name}: {warning}")

@@ -5,12 +5,12 @@ A judge is of a configuration of pairs of texts (see `ava_model`), linear, or re
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from .checkpoints import (
     file_digest,
     load_tokenizer,
     one_error,
+    read_json,
     signature_digest,
     whole_model,
     with_adapter,
@@ -52,7 +53,7 @@ from .inference import (
 from .kept_logits import KeptLogits
 from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import is_number, is_whole, one_of, quiet, whole
+from .scorer import check_setting, is_number, is_whole, one_of, quiet, whole
 from .words import MARK_TYPES, MARKS, marked, word_marks, words
 
 LINEAR = "linear"  # a classifier of four features
@@ -446,3 +447,58 @@ def _loaded(
 
     check_row("judge", folder, logit_and_probability)
     return loaded
+
+
+# --- measured errors ------------------------------------------------------------------------------------------------
+
+MEASURED_FILE = "measured.json"
+MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
+COUNTED = (("accepted", "correct"), ("rejected", "incorrect"))  # answers that a judge was right about, and of all
+MOST_ANSWERS = 1_000_000  # with a label; more are a mistake, and would make every interval narrow
+
+
+def check_number(name: str, number: object, low: float, high: float) -> None:
+    """Raise a ValueError unless something is a number within limits."""
+    check_setting(name, is_number(number, low, high), f"a number from {low:,g} to {high:,.12g}", number)
+
+
+def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:
+    """Raise a ValueError unless an object has counts of answers by verdict and label, at least `least` for each label.
+
+    >>> check_counts({"accepted": 9, "correct": 10, "rejected": float("nan"), "incorrect": 10})
+    Traceback (most recent call last):
+        ...
+    ValueError: rejected: expected a number from 0 to 10, got nan
+    """
+    for hits, answers in COUNTED:
+        check_number(answers, counts[answers], least, MOST_ANSWERS)
+        check_number(hits, counts[hits], 0, counts[answers])
+
+
+def check_profile(content: Mapping[str, Any]) -> None:
+    """Raise a ValueError unless names of data sets and counts of their rows have the right types and ranges."""
+    if not isinstance(content["data"], Mapping):
+        raise ValueError(f"data: expected names with digests, got {content['data']!r:.40}")
+    for name, count in dict(content.get("profile", {})).items():
+        check_number(f"profile, {name}", count, 0, MOST_ANSWERS)
+
+
+def read_measured(folder: Path) -> list[dict[str, Any]]:
+    """Return the contents of the files that say how often the judge in a folder errs, checked."""
+    result = []
+    for path in sorted(folder.glob("measured*.json")):
+        try:
+            content = read_json(path)
+            content |= {name: str(content[name]) for name in MUST_BE_EQUAL}
+            for counts in content["systems"]:
+                check_counts(counts)
+            check_profile(content)
+        except (CheckpointError, ValueError, KeyError, AttributeError, TypeError) as error:
+            names = ", ".join(name for pair in COUNTED for name in pair)
+            raise ValueError(
+                f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {names}: "
+                f"{type(error).__name__}: {error}; delete it, or write it with "
+                "training.studies.accuracy.measure --measured"
+            ) from error
+        result.append(content)
+    return result

@@ -13,7 +13,7 @@ import numpy as np
 
 from .checkpoints import cache_folder
 
-RECORD = np.dtype([("digest", "S16"), ("logit", "<f4")])
+RECORD = np.dtype([("digest", "V16"), ("logit", "<f4")])
 MOST = 64 * 2**20  # bytes of a file, after which it begins anew: three million prompts
 
 
@@ -42,8 +42,7 @@ class KeptLogits:
         except OSError:
             return result
         records = np.frombuffer(data[: len(data) // RECORD.itemsize * RECORD.itemsize], RECORD)
-        # A digest that ends in zero bytes is read without them.
-        logits = dict(zip((digest.ljust(16, b"\0") for digest in records["digest"]), records["logit"], strict=True))
+        logits = dict(zip(records["digest"].tolist(), records["logit"], strict=True))
         for number, prompt in enumerate(prompts):
             result[number] = logits.get(digest_of(prompt), np.nan)
         return result

@@ -7,7 +7,6 @@ is.
 
 import html
 import re
-import tempfile
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -101,27 +100,30 @@ def _latin(word: str) -> str:
     return "".join(_LIKE_LATIN.get(character, character) for character in word)
 
 
-def probability_text(value: float) -> str:
+UNKNOWN_FAULT = "unknown"  # stands for the fault of an answer that was judged wrong and whose words show none
+
+
+def probability_text(probability: float) -> str:
     """Return a probability as text, never as 0 or 1.
 
     >>> probability_text(0.9999), probability_text(0.123), probability_text(0.0)
     ('above 0.99', '0.12', 'below 0.01')
     """
-    return "above 0.99" if value > 0.99 else "below 0.01" if value < 0.01 else f"{value:.2f}"
+    return "above 0.99" if probability > 0.99 else "below 0.01" if probability < 0.01 else f"{probability:.2f}"
 
 
-def probability_and_threshold(value: float, threshold: float) -> tuple[str, str]:
+def probability_and_threshold(probability: float, threshold: float) -> tuple[str, str]:
     """Return a probability and a threshold as text, with enough digits to show which is higher.
 
     >>> probability_and_threshold(0.5791, 0.58), probability_and_threshold(0.2, 0.58)
     (('0.579', '0.580'), ('0.20', '0.58'))
     """
-    digits = next((n for n in (2, 3, 4) if f"{value:.{n}f}" != f"{threshold:.{n}f}"), 2)
-    return probability_text(value) if digits == 2 else f"{value:.{digits}f}", f"{threshold:.{digits}f}"
+    digits = next((n for n in (2, 3, 4) if f"{probability:.{n}f}" != f"{threshold:.{n}f}"), 2)
+    return probability_text(probability) if digits == 2 else f"{probability:.{digits}f}", f"{threshold:.{digits}f}"
 
 
 def the_first(texts: Sequence[str], most: int) -> str:
-    """Return the first texts as one phrase with the number of the others; an only other one is shown.
+    """Return the first texts as one phrase with the number of the others; a single other text is shown itself.
 
     >>> the_first("abc", 2), the_first("abcd", 2)
     ('a, b, c', 'a, b and 2 more')
@@ -194,6 +196,8 @@ def _unspaced(run: str, lengths: set[int]) -> str:
     return " ".join(word for word in words if word)
 
 
+# --- languages ------------------------------------------------------------------------------------------------------
+
 # Detected languages; smaller ones and Latin would mostly attract related languages and names.
 LANGUAGES = (
     "af ar az be bg bn ca cs cy da de el en es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko lo "
@@ -204,8 +208,6 @@ MIN_CHARACTERS, MAX_CHARACTERS = 15, 300  # of a row: fewer say too little, more
 # Words and characters from which an answer is read alone too: none of 2,420 English ones counts as another language.
 MIN_WORDS, MIN_ANSWER = 6, 40
 MIN_SHARE = 0.005  # of rows that are not English, from which they are reported
-
-
 # Words that no other language shares, and those that few others do; so large a share of them makes a text English.
 _ENGLISH = frozenset("the and what who which how when where why does did that with from they there were this".split())
 _MOSTLY = _ENGLISH | frozenset("of is it i a an in to was are by on for not you be has have at or can".split())
@@ -216,30 +218,9 @@ PLAIN, MOSTLY_PLAIN = 0.2, 0.4
 def _identifier():
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    try:
-        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    except OSError as error:
-        fix = "the model that detects languages is unpacked there; make room, or set TMPDIR to another folder"
-        raise OSError(error.errno, f"{error.strerror or error}; {fix}", tempfile.tempdir or "TMPDIR") from error
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     identifier.set_languages([name for name in LANGUAGES if name in identifier.labels])
     return identifier
-
-
-def language_counts(columns: Mapping[str, Sequence]) -> Counter:
-    """Return "rows" and, for other languages than English, the number of rows that are clearly in them: "language:de".
-
-    >>> question, answer = "Wie heißt die Hauptstadt von Frankreich?", "Sie heißt Paris."
-    >>> dict(language_counts({"questions": [question], "predictions": [answer], "references": [["Paris"]]}))
-    {'rows': 1, 'language:de': 1}
-    """
-    counts, rows = Counter(rows=len(columns["questions"])), [columns["questions"], columns["predictions"]]
-    for question, prediction, references in zip(*rows, columns["references"], strict=True):
-        text = " ".join(column[:MAX_CHARACTERS] for column in (question, prediction, *references[:1]))
-        alone = len(prediction) >= MIN_ANSWER and len(prediction.split()) >= MIN_WORDS
-        languages = map(language_of, (text, *[prediction] * alone))
-        if other := next((language for language in languages if language not in ("", "en")), ""):
-            counts[f"language:{other}"] += 1
-    return counts
 
 
 @lru_cache(2**10)
@@ -259,25 +240,46 @@ def language_of(text: str) -> str:
     return language if probability >= SURE else ""
 
 
-ENGLISH_ONLY = "the model reads English only, and such scores mean little"
-UNKNOWN_FAULT = "unknown"  # stands for the fault of an answer that was judged wrong and whose words show none
-MEASURED = "de", "ar"  # languages beside English in which the judge of prompts was measured
-OTHER_LANGUAGES = "the model was measured in English, German and Arabic only"
+def language_counts(columns: Mapping[str, Sequence]) -> Counter:
+    """Return "rows" and, for other languages than English, the number of rows that are clearly in them: "language:de".
+
+    >>> question, answer = "Wie heißt die Hauptstadt von Frankreich?", "Sie heißt Paris."
+    >>> dict(language_counts({"questions": [question], "predictions": [answer], "references": [["Paris"]]}))
+    {'rows': 1, 'language:de': 1}
+    """
+    counts = Counter(rows=len(columns["questions"]))
+    for question, answer, references in zip(
+        *map(columns.get, ("questions", "predictions", "references")), strict=True
+    ):
+        texts = [" ".join(text[:MAX_CHARACTERS] for text in (question, answer, *references[:1]))]
+        texts += [answer] * (len(answer) >= MIN_ANSWER and len(answer.split()) >= MIN_WORDS)
+        if other := next((language for language in map(language_of, texts) if language not in ("", "en")), ""):
+            counts[f"language:{other}"] += 1
+    return counts
 
 
-def language_warnings(counts: Mapping[str, int], reads: str = ENGLISH_ONLY) -> list[str]:
-    """Return one sentence if more than a few rows are not English; `reads` says what that means for the scores.
+def language_warnings(
+    counts: Mapping[str, int],
+    reads: str = "the model reads English only, and such scores mean little",
+    measured: Sequence[str] = (),
+) -> list[str]:
+    """Return one sentence if more than a few rows are not English, nor in a `measured` language.
+
+    `reads` says what that means for the scores.
 
     >>> language_warnings({"rows": 10, "language:de": 2, "language:fr": 1})
     ['3 of 10 rows seem not to be English (de 2, fr 1); the model reads English only, and such scores mean little']
     """
     rows_in = {name.removeprefix("language:"): n for name, n in counts.items() if name.startswith("language:") and n}
+    rows_in = {name: number for name, number in rows_in.items() if name not in measured}
     total, rows = sum(rows_in.values()), counts.get("rows", 0)
     if total < max(1, MIN_SHARE * rows):
         return []
     listed = ", ".join(f"{name} {n:,}" for name, n in sorted(rows_in.items(), key=lambda item: (-item[1], item[0])))
     return [f"{total:,} of {rows:,} rows seem{'s' * (total == 1)} not to be English ({listed}); {reads}"]
 
+
+# --- the passage of a long answer that is read ----------------------------------------------------------------------
 
 LONG_ANSWER = 150  # words of an answer above which a passage is selected
 PASSAGE = 40  # the most words of a passage, unless a single sentence is longer
@@ -297,22 +299,12 @@ def passages(answer: str, most: int = PASSAGE) -> list[str]:
     ['One two. Three four.', 'Three four. Five six.']
     """
     sentences = [text for text in _END.split(answer) if text.strip()]
-    runs = overlapping_runs([len(text.split()) for text in sentences], most)
-    return [" ".join(sentences[start:end]) for start, end in runs]
-
-
-def overlapping_runs(lengths: Sequence[int], most: int) -> list[tuple[int, int]]:
-    """Return (first, last + 1) of runs of sentences that overlap by half, of at most `most` words or one sentence.
-
-    >>> overlapping_runs([2, 2, 2], most=4)
-    [(0, 2), (1, 3)]
-    """
-    result, start = [], 0
+    lengths, result, start = [len(text.split()) for text in sentences], [], 0
     while start < len(lengths):
         end, words = start + 1, lengths[start]
         while end < len(lengths) and words + lengths[end] <= most:
             words, end = words + lengths[end], end + 1
-        result.append((start, end))
+        result.append(" ".join(sentences[start:end]))
         if end == len(lengths):
             break
         half, start = 0, start + 1

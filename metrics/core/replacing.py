@@ -3,8 +3,8 @@
 import re
 from itertools import dropwhile
 
-from .quantities import NUMBER_WORD, equal, quantities
 from .reading import COMMON
+from .words import NUMBER_WORD, equal, quantities
 
 MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
 _ITEM = re.compile(r"(?m)^[ \t]*\d{1,2}[.)][ \t]+(?=\S)")  # the number of an item of a list
@@ -21,10 +21,10 @@ FIRST_WORDS = COMMON | set(
 
 
 def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
-    """Return (start, end) of the words of an answer without punctuation at their edges, or of `most` phrases.
+    """Return (start, end) of the words of an answer, without punctuation at their edges.
 
-    The numbers of two or more items of a list are no words. Those of longer answers are taken together by two, three,
-    ..., those of one sentence or line if it has not too many of them.
+    An answer of more than `most` words is cut into at most `most` phrases of two, three or more words, which stay
+    within a sentence or line unless there are too many of these. The numbers of list items are left out.
 
     >>> parts("In 1944, (not 1945).")
     [(0, 2), (3, 7), (10, 13), (14, 18)]
@@ -57,8 +57,8 @@ def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
 def instead(question: str, reference: str, answer: str, part: str) -> str | None:
     """Return the first number or name of a reference that can replace a part of an answer, None if there is none.
 
-    A number, also in words, gives way to a number, best of as many digits, a name (with a capital letter) to a name.
-    Neither question nor answer has it, and the part is not in question or reference, also in another form.
+    A number (digits or words) is replaced by a number, preferably of the same length, a name (a capitalized word) by a
+    name. The replacement is in neither question nor answer; the part is in neither question nor reference.
 
     >>> instead("When?", "on 8 May 1945", "In May 1944", "1944"), instead("When?", "1945", "In May 1944", "In")
     ('1945', None)

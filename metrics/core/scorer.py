@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from copy import copy
 from difflib import get_close_matches
 from importlib.util import find_spec
+from itertools import chain
 from math import fsum, inf, isfinite
 from numbers import Integral, Real
 from pathlib import Path
@@ -145,7 +146,7 @@ SWITCH = (lambda setting: isinstance(setting, bool), "True or False")
 AT_LEAST_1 = whole(1)
 PROBABILITY = (lambda setting: setting is None or is_number(setting, 0, 1), "a number from 0 to 1")
 VERSION = "0.1.0"
-ASKED = "reference questions asked"  # how the remark begins that says it of every system
+ASKED = "reference questions asked"  # start of the remark that counts them for every system
 UNSURE_FROM, UNSURE_TO = 0.1, 0.9  # a judge is unsure of an answer with a probability between these
 ALIASES = {  # names of the inputs in other libraries
     **dict.fromkeys(("answer", "answers", "candidate", "candidates", "hypotheses", "outputs"), "predictions"),
@@ -263,7 +264,7 @@ class RowStatistics(NamedTuple):
     values: np.ndarray  # (rows, k) floats, whose sum is all that the scores of a corpus need
     counts: Counter  # numbers by name, which can be added up; see `Scorer.warnings`
     details: dict[str, list]  # columns with details of every row
-    counts_of_row: list[Mapping[str, int]]  # for every row those counts that neither its texts nor its scores show
+    counts_of_row: list[Mapping[str, int]]  # the counts of each row that do not follow from its texts and scores
 
     @classmethod
     def of(cls, values: np.ndarray, counts: Mapping[str, int] | None = None, details: dict | None = None) -> Self:
@@ -285,7 +286,7 @@ class Scorer:
 
     name = ""  # of the metric and of its folder
     title = ""  # what people call it
-    stronger = ""  # NAME=VALUE of a setting with which it errs less and takes longer, and by how much
+    stronger = ""  # a slower, more accurate setting, NAME=VALUE, with its cost and accuracy
     names: tuple[str, ...] = ()  # of the scores of a corpus
     row_names: tuple[str, ...] = ()  # of the same scores of a single row, in the same order; default: `names`
     main = ""  # the score that ranks systems
@@ -294,18 +295,19 @@ class Scorer:
     meta_evaluated: tuple[str, ...] = ()  # compared with human judgments; default: the main one
     verdict = ""  # score of a row that is 1 where the metric calls the answer correct, else 0; "" if it judges nothing
     graded = ""  # score of a row that says how good the answer is; default: the main one
-    shown: tuple[str, ...] = ()  # parts of the score that tables show beside the tested ones
-    beside: tuple[str, ...] = ()  # scores that first screens show beside the main one, where the metric comes first
-    only_in_files: tuple[str, ...] = ()  # scores that files and JSON have, and for which tables are too narrow
+    shown: tuple[str, ...] = ()  # further scores in tables, beside `significance_scores`
+    beside: tuple[str, ...] = ()  # scores on the first screen beside the main one, if the metric is the first
+    only_in_files: tuple[str, ...] = ()  # scores that tables leave out for want of room
     faults: tuple[str, ...] = ()  # what `fault` returns of an answer that was judged wrong
-    error_rate = ""  # how often its verdicts are wrong, in words, where scores alone do not say it
-    support: tuple[str, str] | tuple[()] = ()  # scores of a row: 1 where its passages support all that the answer
-    # states, and 1 where it states something; of a metric that compares answers with passages
+    error_rate = ""  # a clause: how often its verdicts were wrong in our tests; "" if scores come with intervals
+    # Of a metric that compares answers with passages, two scores of a row: the first is 1 where passages support all
+    # claims of the answer, the second where the answer has a claim.
+    support: tuple[str, str] | tuple[()] = ()
     evidence = "references"  # what predictions are compared with, or "contexts", the passages that a system retrieved
     needs_question = False  # whether there is a column "questions"
     optional: tuple[str, ...] = ()  # further columns of texts, which may be left out; "" is a row without one
     takes_sets = False  # whether a row holds a set of predictions instead of one
-    missing = ""  # of a metric of sets: detail of a row, the references that its set lacks; files have METRIC_MISSING
+    missing = ""  # of a metric of sets: name of the detail that lists the references without a match
     presets: Mapping[str, Mapping] = {}  # named settings of `compute`: name -> settings
     load_settings: Mapping[str, inspect.Parameter] = {}  # parameters of `load` by name
     compute_settings: Mapping[str, inspect.Parameter] = {}  # parameters of `configure`, or of `settings_class`
@@ -371,16 +373,16 @@ class Scorer:
         return ""
 
     def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str, str, str]]:
-        """Return (score, weakest part of the answer, name of a source, its text) of each answer, for lists of answers.
+        """Return (score, weakest part of the answer, name of a source, its text) of each answer.
 
-        [] for a metric whose scores and references already show the weakest part.
+        Lists of answers to read show it. [] for a metric that has no such part.
         """
         return []
 
     def differences(self, columns: Mapping[str, list]) -> list[str]:
-        """Return in words what each answer, judged wrong, lacks, adds or contradicts; "" where that is unknown.
+        """Return what each wrong answer lacks, adds or contradicts, in words; "" where that is unknown.
 
-        Empty for a metric that says no such thing, or whose model is not loaded.
+        [] for a metric that cannot tell, or whose model is not loaded.
         """
         return []
 
@@ -463,6 +465,27 @@ class Scorer:
         """Return the statistics of every row; with `explain` the details have a column "explanation"."""
         raise NotImplementedError
 
+    def scored(
+        self, columns: Mapping[str, list], explain: bool = False, done: Callable[[int], object] = lambda rows: None
+    ) -> RowStatistics:
+        """Return the `statistics` of one row or more, read in `chunks`; `done` gets the number of rows of each."""
+        order, chunks, counts = [], [], Counter()
+        for numbers in self.chunks(columns):
+            rows = {name: [column[i] for i in numbers] for name, column in columns.items()}
+            chunks.append(self.statistics(rows, explain))
+            order += numbers
+            counts.update(chunks[-1].counts)
+            done(len(numbers))
+        inverse = np.argsort(order)
+
+        def in_order(lists: Iterable[Sequence]) -> list:
+            entries = list(chain.from_iterable(lists))
+            return [entries[i] for i in inverse]
+
+        details = {name: in_order(chunk.details[name] for chunk in chunks) for name in chunks[0].details}
+        statistics = np.concatenate([chunk.values for chunk in chunks])[inverse]
+        return RowStatistics(statistics, counts, details, in_order(chunk.counts_of_row for chunk in chunks))
+
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Return one sentence that says why a row has its scores; `details` are its own, with its explanation."""
         explained = details.get("explanation")
@@ -497,10 +520,10 @@ class Scorer:
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the statistics of rows from recorded {name: (rows,) scores}, without a model; where `recalls`."""
-        raise NotImplementedError
+        return np.stack([scores[name] for name in self.row_names], axis=1)
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
-        """Return counts of kinds of rows (length, unsure), which tell whether a judge's measured errors apply."""
+        """Return how many rows are short, long or unsure: like those on which the judge's errors were measured?"""
         return Counter()
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
@@ -527,7 +550,7 @@ class Scorer:
         return []
 
     def flagged(self, total: np.ndarray) -> str:
-        """Return how many answers the metric flags for reading, where that says more than its mean, as "2 of 5"."""
+        """Return how many answers the metric flags for reading, such as "2 of 5"; "" for a metric that flags none."""
         return ""
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:

@@ -14,8 +14,8 @@ from .bases import BUILT_IN, ONE_AT_A_TIME, PAPER, Base, base_function, default_
 from .scoring import COUNTS, NAMES, best_matches, coverage, matched, reason, score_matrices, statistics
 
 SYSTEMS = 10  # that a remark names
-# Of the default base, on sets of which is known how many references they ask: 0.49 on NACo, 0.74 on quiz design; table
-# "How many reference questions a set asks" of spaces/docs/pages/results/9-similarity.md.
+# Mean error of the default base on sets that people counted: 0.49 on NACo, 0.74 on quiz design; table "How many
+# reference questions a set asks" of spaces/docs/pages/results/9-similarity.md.
 MEASURED = "a model counts what is asked; in our tests it was off by 0.5 to 0.7 questions a set, up or down"
 _RAW = re.compile(r"\w[?？]\s*$")  # "won?"; tokenised text has "won ?"
 MAX_PAIRS = 4_000_000  # scores in the matrix of a context, about 200 MB with all parts

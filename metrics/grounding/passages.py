@@ -155,8 +155,8 @@ def stating_spans(text: str) -> list[tuple[int, int]]:
 def nearest_sentences(claim: str, passages: Mapping[int, Passage]) -> list[tuple[int, tuple[int, int]]]:
     """Return (index of the passage, (start, end)) of the sentences that share most words with a claim.
 
-    Of equals those of the passage that shares most words with it come first. An empty list where no sentence shares a
-    word.
+    Sentences with equally many words are ordered by how many words their whole passage shares. Empty if no sentence
+    shares a word.
 
     >>> nearest_sentences("The tower opened in 1887.", {4: Passage("The tower is high. It was opened in 1889.")})
     [(4, (0, 18)), (4, (19, 41))]

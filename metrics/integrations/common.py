@@ -7,18 +7,23 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..core.scorer import Scorer, unknown_name_message
-from ..registry import make_scorer, scorer_class
+from ..registry import JUDGE, make_scorer, scorer_class
 
 _LOCK = threading.Lock()  # a model is loaded once, also where a tool scores its first rows in several threads
 
 Texts = str | Sequence[str]
 Settings = Mapping[str, Any] | None  # of a metric's `load` and `compute`
-# What a tool shows of a row: {metric: {name in the tool: score of the row}}.
-SHOWN = {
-    "ava": {"ava_accuracy": "ava_label", "ava_score": "ava_score"},
-    "kpqa": {name: name for name in ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")},
-    "aev": {"aev": "aev"},
-}
+
+
+def shown_scores(metric: str) -> dict[str, str]:
+    """Return the scores of a metric that tools show: {name of the mean: score of a row}.
+
+    >>> shown_scores("ava")
+    {'ava_accuracy': 'ava_label', 'ava_score': 'ava_score'}
+    """
+    scorer = scorer_class(metric)
+    row_names = dict(zip(scorer.names, scorer.row_names, strict=False))
+    return {name: row_names[name] for name in scorer.significance_scores}
 
 
 class Result(NamedTuple):
@@ -61,7 +66,7 @@ class RowScorer:
     (1.0, 'aev')
     """
 
-    def __init__(self, metric: str = "ava", score: str | None = None, explain: bool = True, settings: Settings = None):
+    def __init__(self, metric: str = JUDGE, score: str | None = None, explain: bool = True, settings: Settings = None):
         scorer = scorer_class(metric)
         if score is not None and score not in scorer.row_names:
             problem = unknown_name_message(score, f"not a score of a row of {metric}", scorer.row_names)
@@ -99,18 +104,17 @@ class RowScorer:
         columns: dict[str, Any] = {"questions": questions, "predictions": predictions, scorer.evidence: references}
         if scorer.takes_sets:
             columns |= {"predictions": list(map(_lines, predictions)), "references": list(map(_lines, references))}
-        checked, results = scorer.checked(columns), {}
-        for numbers in scorer.chunks(checked):
-            chunk = {name: [column[i] for i in numbers] for name, column in checked.items()}
-            statistics, _, details, _ = scorer.statistics(chunk, self.explain)
-            reasons = scorer.reasons(statistics, details) if self.explain else [None] * len(numbers)
-            columns_of_scores = {name: scores.tolist() for name, scores in scorer.row_scores(statistics).items()}
-            rows = zip(*columns_of_scores.values(), strict=True)
-            for number, row, reason in zip(numbers, rows, reasons, strict=True):
-                scores = dict(zip(columns_of_scores, row, strict=True))
-                correct = next((scores[name] >= start for name, start in scorer.thresholds.items()), None)
-                results[number] = Result(scores[self.name], correct, reason, scores)
-        return [results[i] for i in range(len(results))]
+        if not len(predictions):
+            return []
+        statistics, _, details, _ = scorer.scored(scorer.checked(columns), self.explain)
+        reasons = scorer.reasons(statistics, details) if self.explain else [None] * len(statistics)
+        by_name = {name: scores.tolist() for name, scores in scorer.row_scores(statistics).items()}
+        results = []
+        for *row, reason in zip(*by_name.values(), reasons, strict=True):
+            scores = dict(zip(by_name, row, strict=True))
+            correct = next((scores[name] >= start for name, start in scorer.thresholds.items()), None)
+            results.append(Result(scores[self.name], correct, reason, scores))
+        return results
 
     def one(self, question: str | None, prediction: Texts, references: Texts) -> Result:
         """Return the result of one row; see `__call__`."""

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from ..core.scorer import require_extra
+from ..registry import JUDGE
 from .common import RowScorer, Settings
 
 require_extra("deepeval", "deepeval")
@@ -24,7 +25,7 @@ class GenqaMetric(BaseMetric):
     def __init__(
         self,
         threshold: float | None = None,
-        metric: str = "ava",
+        metric: str = JUDGE,
         score_name: str | None = None,
         include_reason: bool = True,
         settings: Settings = None,

@@ -1,11 +1,11 @@
 """Scorers for Inspect: `Task(dataset, solver, scorer=ava())`. The target of a sample holds its references."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from ..core.scorer import require_extra
-from .common import SHOWN, RowScorer, Settings
+from ..registry import JUDGE, scorer_class
+from .common import RowScorer, Settings, shown_scores
 
 require_extra("inspect", "inspect_ai")
 
@@ -16,6 +16,7 @@ from inspect_ai.scorer import stderr as inspect_stderr
 from inspect_ai.solver import TaskState
 
 _QUESTION = "question"
+_VERDICT = scorer_class(JUDGE).verdict
 
 
 @metric
@@ -32,32 +33,32 @@ def stderr() -> Metric:
     return clustered
 
 
-@inspect_scorer(metrics={"ava_label": [accuracy(), stderr()], "ava_score": [mean(), stderr()]})
+@inspect_scorer(metrics={_VERDICT: [accuracy(), stderr()], scorer_class(JUDGE).graded: [mean(), stderr()]})
 def ava(question: str | None = None, explain: bool = True, settings: Settings = None) -> Scorer:
     """Judge answers: "ava_label" is C or I, "ava_score" the probability that the answer is right.
 
     `question` is the key of the sample's metadata that holds the question; None for the input of the sample. The other
     arguments are those of `common.RowScorer`.
     """
-    return _scorer("ava", ("ava_label", "ava_score"), question, explain, settings)
+    return _scorer("ava", question, explain, settings)
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
 def kpqa(question: str | None = None, explain: bool = True, settings: Settings = None) -> Scorer:
     """Score answers by their keyphrases; the arguments are those of `ava`."""
-    return _scorer("kpqa", tuple(SHOWN["kpqa"]), question, explain, settings)
+    return _scorer("kpqa", question, explain, settings)
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
 def aev(explain: bool = True, settings: Settings = None) -> Scorer:
     """Score answers by AEv; the mean is that of the samples, not the score of the corpus. Arguments as of `ava`."""
-    return _scorer("aev", ("aev", "aev_precision", "aev_recall"), None, explain, settings)
+    return _scorer("aev", None, explain, settings, sides=2)
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
 def f_meta(explain: bool = True, settings: Settings = None) -> Scorer:
     """Score sets of generated questions: every line of the output is one, and so is every target. As `ava` else."""
-    return _scorer("f_meta", ("f_meta", "f_meta_precision", "f_meta_recall"), None, explain, settings)
+    return _scorer("f_meta", None, explain, settings, sides=2)
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
@@ -68,13 +69,15 @@ def grounding(
 
     `contexts` is the key of the sample's metadata that holds the passages, a list of texts; else as `ava`.
     """
-    return _scorer("grounding", ("grounding", "grounding_answers"), question, explain, settings, contexts)
+    return _scorer("grounding", question, explain, settings, contexts)
 
 
 def _scorer(
-    name: str, shown: Sequence[str], question: str | None, explain: bool, settings: Settings, contexts: str = ""
+    name: str, question: str | None, explain: bool, settings: Settings, contexts: str = "", sides: int = 0
 ) -> Scorer:
+    """Return the scorer of a metric; with `sides` of 2 its precision and recall are shown too."""
     rows = RowScorer(name, explain=explain, settings=settings)
+    shown = (*shown_scores(name).values(), *scorer_class(name).shown[:sides])
 
     async def score(state: TaskState, target: Target) -> Score:
         asked = state.input_text if question is None else state.metadata.get(question)
@@ -86,8 +89,8 @@ def _scorer(
         answer = state.output.completion
         result = await anyio.to_thread.run_sync(partial(rows.one, asked, answer, evidence))
         scores: dict[str, Any] = {key: result.scores[key] for key in shown}
-        if "ava_label" in scores:
-            scores["ava_label"] = CORRECT if result.correct else INCORRECT
+        if _VERDICT in scores:
+            scores[_VERDICT] = CORRECT if result.correct else INCORRECT
         facts = {_QUESTION: asked, "signature": rows.signature}
         return Score(value=scores, answer=answer, explanation=result.reason, metadata=facts)
 

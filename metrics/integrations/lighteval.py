@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..core.scorer import require_extra
-from .common import SHOWN, RowScorer, Settings
+from .common import RowScorer, Settings, shown_scores
 
 require_extra("lighteval", "lighteval")
 
@@ -22,18 +22,18 @@ class RowComputation(SampleLevelComputation):
 
     def __str__(self) -> str:
         """Return what lighteval writes into its results."""
-        return f"{self.metric}({', '.join(SHOWN[self.metric])})"
+        return f"{self.metric}({', '.join(shown_scores(self.metric))})"
 
     def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, float]:
         """Return the scores of the first answer; the question is `specific["question"]`, else the query."""
         facts = doc.specific or {}
         result = self.rows.one(facts.get("question", doc.query), model_response.final_text[0], doc.get_golds())
         doc.specific = {**facts, f"{self.metric}_reason": result.reason}
-        return {name: result.scores[score] for name, score in SHOWN[self.metric].items()}
+        return {name: result.scores[score] for name, score in shown_scores(self.metric).items()}
 
 
 def _grouping(metric: str, settings: Settings) -> SampleLevelMetricGrouping:
-    shown = list(SHOWN[metric])
+    shown = list(shown_scores(metric))
     levels = {"sample_level_fn": RowComputation(metric, settings), "corpus_level_fn": dict.fromkeys(shown, np.mean)}
     facts = {"higher_is_better": dict.fromkeys(shown, True), "category": SamplingMethod.GENERATIVE}
     return SampleLevelMetricGrouping(metric_name=shown, **facts, **levels)

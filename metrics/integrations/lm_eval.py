@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from .common import SHOWN, RowScorer
+from .common import RowScorer, shown_scores
 
 REFERENCES = ("references", "answers", "answer", "target")
 
@@ -22,7 +22,7 @@ def _scored(metric: str, doc: Mapping[str, Any], results: Sequence[str]) -> dict
     if name is None:
         raise ValueError(f"doc: expected one of {', '.join(REFERENCES)}, got {', '.join(doc)}; write process_results")
     result = _rows(metric).one(doc.get("question"), results[0].strip(), doc[name])
-    shown = {name: result.scores[score] for name, score in SHOWN[metric].items()}
+    shown = {name: result.scores[score] for name, score in shown_scores(metric).items()}
     return shown | {f"{metric}_reason": result.reason or ""}
 
 

@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from ..core.scorer import require_extra
+from ..registry import JUDGE
 from .common import RowScorer, Settings, scores_to_log
 
 require_extra("mlflow", "mlflow")
@@ -21,7 +22,7 @@ from ..verbs.score.report import ScoreReport
 from ..verbs.score.report import score as score_rows
 
 
-def scorer(metric: str = "ava", score: str | None = None, explain: bool = True, settings: Settings = None) -> Scorer:
+def scorer(metric: str = JUDGE, score: str | None = None, explain: bool = True, settings: Settings = None) -> Scorer:
     """Return a scorer for `mlflow.genai.evaluate`: a feedback with the score, one with the verdict of "ava", and why.
 
     Rows have `inputs` with "question" (or one text), `outputs` (a text), and `expectations` with "references" or
@@ -43,7 +44,7 @@ def scorer(metric: str = "ava", score: str | None = None, explain: bool = True, 
 
 
 def extra_metric(
-    metric: str = "ava", score: str | None = None, explain: bool = True, settings: Settings = None
+    metric: str = JUDGE, score: str | None = None, explain: bool = True, settings: Settings = None
 ) -> EvaluationMetric:
     """Return a metric for `mlflow.models.evaluate(extra_metrics=[...])`: a score and a reason a row, and their mean.
 

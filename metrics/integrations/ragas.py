@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.scorer import require_extra
+from ..registry import JUDGE
 from .common import RowScorer, Settings
 
 require_extra("ragas", "ragas")
@@ -25,7 +26,7 @@ class GenqaMetric(SingleTurnMetric):
     in place of `reference`.
     """
 
-    def __init__(self, metric: str = "ava", score: str | None = None, settings: Settings = None):
+    def __init__(self, metric: str = JUDGE, score: str | None = None, settings: Settings = None):
         self._rows = RowScorer(metric, score, False, settings)
         self._explained = RowScorer(metric, score, True, settings)
         self._evidence = "retrieved_contexts" if self._rows.reads_passages else "reference"

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.checkpoints import token_limit
 from ..core.encoders import OnnxEncoder
 from ..core.inference import budget_on, run_padded, tensors
-from ..core.quantities import NUMBER_WORDS
+from ..core.words import NUMBER_WORDS
 from .scoring import UNKNOWN, Tokens
 
 MIN_ANSWER = 64  # word pieces reserved for an answer, however long the question
@@ -160,8 +160,9 @@ def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.
     return out
 
 
-LEAST = 0.3  # a denied keyphrase weighs as much,
-SHARE = 0.9  # and as large a part of the heaviest other piece but the cue: what the answer is, not a word beside it
+# A negation denies a word only if that is the answer: its weight is at least `LEAST`, and at least `SHARE` of the
+# heaviest other piece, the negation itself left out.
+LEAST, SHARE = 0.3, 0.9
 
 _NEGATION = re.compile(
     r"\b(?:not|never|cannot|nor|neither)\b|n['\N{RIGHT SINGLE QUOTATION MARK}]\s?t\b", re.IGNORECASE

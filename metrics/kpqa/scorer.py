@@ -25,8 +25,8 @@ from .scoring import (
     row_scores,
 )
 
-_CHUNK = 1024  # rows whose token vectors are in memory at once,
-_CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors
+# Token vectors of at most so many rows, or characters, are in memory at once: about 100 MB.
+_CHUNK, _CHUNK_CHARACTERS = 1024, 2**18
 NAMED = 2  # words that a reason names at most
 TITLES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 HEAVY = 0.3  # weight from which a word counts as a keyphrase
@@ -213,7 +213,7 @@ class KpqaScorer(Scorer):
                 weighted = f"{name}_kpqa"
                 text = f"{scores[weighted][i]:.3f}, without weights {scores[name][i]:.3f}"
                 if f"{weighted}_recall" in scores:
-                    shares = (f"{part} {scores[f'{weighted}_{part}'][i]:.3f}" for part in ("precision", "recall"))
+                    shares = (f"{side} {scores[f'{weighted}_{side}'][i]:.3f}" for side in ("precision", "recall"))
                     text += f" ({', '.join(shares)} with weights)"
                 if len(row.references) > 1:
                     text += f"; reference {result.details[f'{weighted}_reference'][i] + 1}"

@@ -182,3 +182,26 @@ def _shown_scores(answer: scoring.AnswerToRead) -> str:
 def _grade(answer: scoring.AnswerToRead) -> str:
     """Return "right" or "wrong": the label of people where the judge disagrees with it, else the verdict."""
     return "right" if (answer.label if answer.kind == scoring.DISAGREE else answer.verdict) else "wrong"
+
+
+def print_answers(
+    console, question: str, references: Sequence[str], answers: Sequence[tuple[str, str, str, int]], most: int
+) -> None:
+    """Print a question with its accepted answers, and below it a line for each answer, `most` columns wide at most.
+
+    `answers` are (what is said of it, system, answer, lines that it may have).
+    """
+    from rich.text import Text
+
+    width, accepted = min(console.width, most), " | ".join(references)
+    title = nearest_part(question, width * 3 // 5)
+    shown = nearest_part(accepted, max(width - len(f"{title}  accepted: "), 12))
+    console.print(Text.assemble(title, (f"  accepted: {shown}", "dim")), no_wrap=True, overflow="crop")
+    grades, names = (max(len(visible(answer[column])) for answer in answers) for column in (0, 1))
+    for grade, system, answer, lines in answers:
+        start, name = f"  {grade:<{grades}}  ", (f"{visible(system):<{names}}" + "  " * bool(names), "bold")
+        room = max(width - len(start) - len(name[0]), LEAST_ROOM)
+        text = nearest_part(answer, lines * room - LONGEST_WORD * (lines > 1), accepted)
+        first, *more = wrap(text, room, max_lines=lines, placeholder="...") or [""]
+        for line in (Text.assemble(start, name, first), *(f"{'':{width - room}}{rest}" for rest in more)):
+            console.print(line, no_wrap=True, overflow="crop")

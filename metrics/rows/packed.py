@@ -5,7 +5,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from copy import copy
 from typing import BinaryIO
 
 from .errors import FileError
@@ -20,27 +19,24 @@ DAMAGED = (zipfile.BadZipFile, OSError, zlib.error, struct.error, ValueError, Ru
 
 
 def unpacked(log: zipfile.ZipFile, facts: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
-    """Yield a file of a zip file piece by piece, at most `most` bytes, whatever its header says of its size."""
-    method, too_large = facts.compress_type, ValueError(f"{facts.filename} unpacks to more than {most:,} bytes")
-    if method == ZSTD:  # zipfile reads it from Python 3.14 on
+    """Yield a file of a zip file piece by piece, at most `most` bytes.
+
+    Where the header names too small a size, zipfile stops there, and finds that the checksum is wrong.
+    """
+    if facts.file_size > most:
+        raise ValueError(f"{facts.filename} unpacks to more than {most:,} bytes")
+    if facts.compress_type == ZSTD:  # zipfile reads it from Python 3.14 on
         import pyarrow
 
-        if facts.file_size > most:
-            raise too_large
         raw = log.fp
         raw.seek(facts.header_offset + 26)  # of the lengths of name and extra field, behind which the data stand
         raw.seek(sum(struct.unpack("<HH", raw.read(4)), facts.header_offset + 30))
         yield pyarrow.decompress(raw.read(facts.compress_size), facts.file_size, "zstd", asbytes=True)
         return
-    if method not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{facts.filename} is packed by method {method}, neither stored nor deflated")
-    bounded = copy(facts)
-    bounded.file_size = most + 2 * CHUNK  # else zipfile reads as much as the header says
-    with log.open(bounded) as file:
+    if facts.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # zipfile unpacks others in large pieces
+        raise ValueError(f"{facts.filename} is packed by method {facts.compress_type}, neither stored nor deflated")
+    with log.open(facts) as file:
         while piece := file.read(CHUNK):
-            most -= len(piece)
-            if most < 0:
-                raise too_large
             yield piece
 
 

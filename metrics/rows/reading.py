@@ -36,8 +36,10 @@ from .values import (
     STOPPED_BY,
     PlainCell,
     Row,
+    alias_columns,
     answers_of,
     as_number,
+    guessed_roles,
     likely_path,
     literal,
     option_columns,
@@ -144,13 +146,12 @@ class RowReader:
             roles = [OWN_NAMES[role][0] for role, column in self.columns.items() if column and OWN_NAMES.get(role)]
             names = dict.fromkeys([*roles, *(name for name in cells if name not in taken)])
             self._names, self._roles = set(cells), recognized(tuple(names))
-            for role, column in self._roles.items():
-                is_guess = plain_name(column) not in OWN_NAMES[role] and role != "id"
-                if is_guess and role not in self.columns and not self.source.form:
+            for role, column in guessed_roles(self._roles).items():
+                if role not in self.columns and not self.source.form:
                     meaning = "further references" if role == "aliases" else f"the {role}"
                     self.source.note(f"column {column!r} was read as {meaning}; another one: {name_column(role)}")
             others = {*self._roles.values(), *self.columns.values()}
-            self._alias_columns = [n for n in cells if plain_name(n) in COLUMNS["aliases"] and n not in others]
+            self._alias_columns = [name for name in alias_columns(cells) if name not in others]
             self._option_columns = option_columns(cells)
         return self._roles
 
@@ -244,8 +245,8 @@ class RowReader:
         text = "context" if asked else "question"
         column, answer = self._prediction(cells)
         # Lists in cells of CSV can be sets of predictions; the columns say so, not a cell.
-        may_be_set = self.has(cells, "context") or plain_name(column) == "predictions"
-        if self.in_csv and may_be_set and not is_given(self.cell(cells, "question")[1]):
+        may_be_set = self.in_csv and (self.has(cells, "context") or plain_name(column) == "predictions")
+        if may_be_set and not is_given(self.cell(cells, "question")[1]):
             answer = list_in_cell(answer)
         by_system = answer if isinstance(answer, dict) else {"": answer}
         sets = asked or any(isinstance(texts, list) for texts in by_system.values())
@@ -387,6 +388,8 @@ class RowReader:
         if listed is MISSING:
             texts = {label: cells[option] for label, option in self._option_columns.items()}
             name, listed = "options", {label: text for label, text in texts.items() if text not in (None, "")}
+            if not listed:
+                return None
         options = options_of(listed)
         if options is None:
             return None
@@ -480,7 +483,8 @@ class RowReader:
         """Return the references in a cell: items of a list, parts between separators; None of an unknown object."""
         cell = list_in_cell(cell) if self.in_csv else cell
         if not isinstance(cell, str):
-            return answers_of(cell)
+            is_plain = isinstance(cell, list) and all(isinstance(text, str) for text in cell)
+            return cell if is_plain else answers_of(cell)
         if printed := None if isinstance(cell, PlainCell) else printed_list(cell):
             such = f"texts that are printed lists, such as {cell:.60}, were read as several references"
             self.source.note(f"{column}: {such}")
@@ -498,7 +502,7 @@ class RowReader:
 
     def _note_typed(self, column: str, cell: object) -> str | None:
         """Return a number, date or truth as text, with a note; None of any other cell."""
-        text = scalar_text(cell)
+        text = None if isinstance(cell, str | list) else scalar_text(cell)
         if text is not None:
             self.source.note(f"{column}: numbers, dates, true and false were read as texts, such as {text:.20}")
         return text
@@ -663,49 +667,31 @@ def ignore(*arguments: object) -> None:
     """Do nothing; the default of every callback."""
 
 
-# Names of counts: rows that are good, and bad ones that were left out, also by their system; cells of `score` and
-# `label` that are no numbers.
-GOOD, SKIPPED, SKIPPED_OF, NOT_NUMBERS = "good", "skipped", "skipped of ", "not numbers"
-
-
-def skipped_of(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return {system: its bad rows}.
-
-    >>> skipped_of({"good": 3, "skipped": 1, "skipped of bert": 1})
-    {'bert': 1}
-    """
-    return {name.removeprefix(SKIPPED_OF): n for name, n in counts.items() if name.startswith(SKIPPED_OF)}
-
-
 @dataclass
 class Skips:
-    """The policy for bad rows: raise at the first one, or report it, count it and leave it out."""
+    """The policy for bad rows, raise at the first one or report it and leave it out; and counts of rows."""
 
     skip: bool = False
     problem: Message = ignore
-    counts: Counter[str] = field(default_factory=Counter)
     good: Counter[str] = field(default_factory=Counter)  # {name of a source: its good rows}
-    row: int = 0  # number of the last row that was read, of its source
+    skipped: int = 0  # rows that were left out
+    by_system: Counter[str] = field(default_factory=Counter)  # those of them whose system is known
+    not_numbers: int = 0  # cells of `score` and `label` that are no numbers
 
-    @property
-    def skipped(self) -> int:
-        """Number of rows that were left out."""
-        return self.counts[SKIPPED]
-
-    @property
-    def by_system(self) -> dict[str, int]:
-        """{system: rows that were left out}, for systems that have such rows."""
-        return skipped_of(self.counts)
+    def add(self, other: "Skips") -> None:
+        """Add the counts of other rows."""
+        self.good.update(other.good)
+        self.skipped += other.skipped
+        self.by_system.update(other.by_system)
+        self.not_numbers += other.not_numbers
 
 
 def good_rows(
-    sources: Sequence[Source], convert: Callable[[Source, Row], _Converted], skips: Skips, after: int = 0
+    sources: Sequence[Source], convert: Callable[[Source, Row], _Converted], skips: Skips
 ) -> Iterator[tuple[Source, Row, _Converted]]:
-    """Yield (source, row, convert(source, row)) of good rows behind row `after`; `convert` raises RowError."""
+    """Yield (source, row, convert(source, row)) of good rows; `convert` raises RowError."""
     for source in sources:
-        skips.row = after
-        for row in source.rows(after):
-            skips.row = row.number
+        for row in source.rows():
             try:
                 if row.values is None:
                     raise RowError(row.problem)
@@ -713,16 +699,15 @@ def good_rows(
             except RowError as error:
                 where = f"{source.name}, {source.unit} {row.number}: "
                 if not skips.skip:
-                    raise FileError(where, error, bad_row=skips.counts[GOOD] > 0) from error
-                skips.counts.update([SKIPPED, *(SKIPPED_OF + system for system in error.systems)])
+                    raise FileError(where, error, bad_row=skips.good.total() > 0) from error
+                skips.skipped += 1
+                skips.by_system.update(error.systems)
                 skips.problem(f"{where}{error}")
                 continue
-            skips.counts[GOOD] += 1
             skips.good[source.name] += 1
             yield source, row, converted
         for notice in source.notices:
             warn_caller(f"{source.name}: {notice}", InputWarning)
-        after = 0
 
 
 def _first_rows(source: Source) -> Iterator[Row]:

@@ -4,12 +4,10 @@ import codecs
 import hashlib
 import io
 import json
-import lzma
 import math
 import os
 import stat
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -23,7 +21,6 @@ from . import formats, tables
 from .compression import COMPRESSIONS, decompressed
 from .errors import FileError, RowError
 from .formats.adapters import openai_samples
-from .formats.table import TOOLS
 from .values import Row
 
 FORMATS = dict.fromkeys((".jsonl", ".ndjson", ".json"), "JSON lines")
@@ -36,12 +33,7 @@ MARK = "\ufeff".encode()  # of the byte order, at the start of a text
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 MAX_DOCUMENT = 2**28  # bytes of a JSON document, which is read as a whole
 NOTICE = 40  # letters at the start of a notice that tell it from others
-_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
-
-
-def json_digest(content: object) -> str:
-    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+_DAMAGED = (OSError, EOFError, UnicodeError)
 
 
 def digest(path: str | os.PathLike) -> str:
@@ -69,7 +61,7 @@ def printable(path: str) -> str:
 class ReadOptions:
     """Options with which rows are read."""
 
-    form: str | None = None  # a key of `TOOLS`; None: detect it
+    form: str | None = None  # a key of `formats.TOOLS`; None: detect it
     systems: Sequence[str] = ()  # columns with the answers of one system each
     encoding: str | None = None  # None: UTF-8, or UTF-16 where a file begins so
     rows_at: str = ""  # see `values.value_at`; "" to look for them
@@ -77,8 +69,8 @@ class ReadOptions:
     split: str = ""  # what stands between the references of one text
 
     def __post_init__(self):
-        if self.form is not None and self.form not in TOOLS:
-            raise ValueError(f"from: expected one of {', '.join(TOOLS)}, got {self.form!r}")
+        if self.form is not None and self.form not in formats.TOOLS:
+            raise ValueError(f"from: expected one of {', '.join(formats.TOOLS)}, got {self.form!r}")
         try:
             "".encode(self.encoding or "utf-8")
         except LookupError:
@@ -195,7 +187,7 @@ class Source:
 
     def first_rows(self) -> Iterator[Row]:
         """Yield rows from the start; `rows` begins with the same ones, so that the input is opened once for both."""
-        self._further = self._further or self._read(0)
+        self._further = self._further or self._read()
         for number in count():
             if number == len(self._ahead):
                 try:
@@ -207,21 +199,18 @@ class Source:
                     raise
             yield self._ahead[number]
 
-    def rows(self, after: int = 0) -> Iterator[Row]:
-        """Yield every row behind row `after`, the bad ones too; an error names the last row that could be read."""
+    def rows(self) -> Iterator[Row]:
+        """Yield every row, the bad ones too; an error names the last row that could be read."""
         ahead, further = self._ahead, self._further
         self._ahead, self._further = [], None
-        if further is None or after:
-            yield from self._read(after)
-        else:
-            yield from chain(ahead, further)
+        yield from chain(ahead, further or self._read())
 
-    def _read(self, after: int) -> Iterator[Row]:
-        """Open the input and yield its rows behind row `after`."""
-        number = after
+    def _read(self) -> Iterator[Row]:
+        """Open the input and yield its rows."""
+        number = 0
         try:
             with self._opened() as self._raw:
-                for row in self._normalized(self._rows_of_file(after)):
+                for row in self._normalized(self._rows_of_file()):
                     number = row.number
                     yield row
             self.check_unchanged()
@@ -243,8 +232,8 @@ class Source:
                     row = Row(row.number, None, str(error))
             yield row
 
-    def _rows_in_memory(self, after: int) -> Iterator[Row]:
-        for number, row in enumerate(islice(self.memory, after, None), after + 1):
+    def _rows_in_memory(self) -> Iterator[Row]:
+        for number, row in enumerate(self.memory, 1):
             if isinstance(row, Mapping):
                 yield Row(number, {str(column): _plain(cell) for column, cell in row.items()})
             else:
@@ -252,18 +241,18 @@ class Source:
                 yield Row(number, None, problem)
 
     def elsewhere(self, cells: Mapping) -> str:
-        """Return advice on the sheet or path where the rows of a file are, if `cells` are no row; else ""."""
+        """Return advice for `cells` that are no row: which sheet or path of the file has rows; "" where none has."""
         if len(self._sheets) > 1:
             named = ", ".join(self._sheets)
             return f"the workbook has the sheets {named}: name another one with sheet='NAME' of read_rows"
         if self.path in (None, "-") or self.options.rows_at or self.format != "JSON lines":
             return ""
         path = formats.place_of_rows(cells)
-        is_document = path and len(list(islice(self._read(0), 2))) == 1
+        is_document = path and len(list(islice(self._read(), 2))) == 1
         return f"rows stand at {path}: add rows_at={path!r} of read_rows" if is_document else ""
 
     def alone(self, cells: Mapping) -> str:
-        """Return which second file to name, for a row without a prediction or without right answers; else ""."""
+        """Return advice for a row of a file of predictions alone, or of questions and right answers alone; else ""."""
         answers, asked = formats.predictions_of([cells]) is not None, formats.questions_of([cells]) is not None
         if self.path is None or not (answers or asked):
             return ""
@@ -274,43 +263,43 @@ class Source:
                 other += f", and the {ident} of each as its id,"
         return f"it holds {holds} alone: name the file with the {other} beside {self.name}"
 
-    def _rows_of_file(self, after: int) -> Iterator[Row]:
+    def _rows_of_file(self) -> Iterator[Row]:
         """Yield the rows as they are in the file, or in memory."""
         raw, name = self._raw, self.name
         if self.format == "memory":
-            return self._rows_in_memory(after)
+            return self._rows_in_memory()
         if self.format == "Parquet":
-            return tables.parquet_rows(raw, name, after, self._share)
+            return tables.parquet_rows(raw, name, self._share)
         if self.format == "Excel":
             self._sheets.clear()
-            return tables.excel_rows(raw, name, after, self.options.sheet, self._sheets)
+            return tables.excel_rows(raw, name, self.options.sheet, self._sheets)
         if self.format in PACKED:
-            return (tables.arrow_rows if self.format == "Arrow" else tables.inspect_rows)(raw, name, after)
+            return (tables.arrow_rows if self.format == "Arrow" else tables.inspect_rows)(raw, name)
         # By the first bytes, not by the name, so that wrong endings and compressed standard input work.
-        stream = decompressed(raw) if raw.peek(8).startswith((*COMPRESSIONS.values(),)) else raw
+        stream = decompressed(raw)
         if self.format == "JSON lines":
             if self.options.form in (None, "openai-evals") and stream.peek(9).startswith(b'{"spec": '):
-                return self._rows_of_event_log(stream, after)
+                return self._rows_of_event_log(stream)
             path = self.options.rows_at
             whole = partial(formats.rows_at, path=path, name=name) if path else formats.document_rows
-            return _json_rows(stream, after, whole, self.options.encoding)
+            return _json_rows(stream, whole, self.options.encoding)
         encoding = _encoding_of(stream, self.options.encoding) or "utf-8-sig"
         delimiter = "\t" if self.format == "TSV" else tables.delimiter_of(stream.peek(2**16), encoding)
         errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"  # csv_rows reports what is not UTF-8
         lines = _lines(io.TextIOWrapper(stream, encoding, errors, newline=""))
-        return tables.csv_rows(lines, name, delimiter, after)
+        return tables.csv_rows(lines, name, delimiter)
 
-    def _rows_of_event_log(self, stream: BinaryIO, after: int) -> Iterator[Row]:
+    def _rows_of_event_log(self, stream: BinaryIO) -> Iterator[Row]:
         """Yield the rows of a log of OpenAI evals, in which several lines are one row."""
         self.form, self.unit = "openai-evals", "row"
-        rows = openai_samples([row.values or {} for row in _json_rows(stream, 0, formats.document_rows)])
+        rows = openai_samples([row.values or {} for row in _json_rows(stream, formats.document_rows)])
         graded = [row for row in rows if "ideal" in row]
         if not graded:
             missing = "no events of type 'match' with right answers" if rows else "no events of type 'sampling'"
             raise FileError(f"{self.name}: a log of OpenAI evals with {missing}; let the eval record them")
         if len(graded) < len(rows):
             self.note(f"{len(rows) - len(graded):,} samples without a right answer were left out")
-        yield from (Row(number, row) for number, row in enumerate(graded[after:], after + 1))
+        yield from (Row(number, row) for number, row in enumerate(graded, 1))
 
 
 def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[Source]:
@@ -373,7 +362,7 @@ def sources_of(rows: Any, name: str = "rows") -> list[Source]:
     if isinstance(rows, Sequence) and rows and all(isinstance(source, Source) for source in rows):
         return list(rows)
     if hasattr(rows, "iterrows"):  # pandas
-        tables.check_columns(list(rows.columns), name)
+        tables.check_header(list(rows.columns), name)
         rows = rows.astype(object).where(rows.notna(), None).to_dict("records")
     if isinstance(rows, Mapping | str | bytes) or not isinstance(rows, Iterable):
         fix = "; choose one of its splits" if hasattr(rows, "num_rows") else ""
@@ -535,8 +524,7 @@ def proposed_encoding(source: Source) -> str:
     if source.path in (None, "-") or source.remote or source.format in PACKED or source.options.encoding:
         return ""
     with source._opened() as raw:
-        stream = decompressed(raw) if raw.peek(8).startswith((*COMPRESSIONS.values(),)) else raw
-        start = stream.read(2**20)
+        start = decompressed(raw).read(2**20)
     if start.startswith(UTF_16):
         return ""
     for encoding in ("utf-8", "cp1252"):
@@ -548,7 +536,8 @@ def proposed_encoding(source: Source) -> str:
     return "latin-1"
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict:
+def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict:
+    """Return an object of JSON from its keys and values; a key that stands twice is a ValueError."""
     content = dict(pairs)
     if len(content) < len(pairs):
         double, _ = Counter(name for name, _ in pairs).most_common(1)[0]
@@ -574,7 +563,7 @@ def _document(
     if start[:1] not in (b"[", b"{"):
         return chain(head, lines), None
     try:
-        document = json.loads(start, object_pairs_hook=_once)
+        document = json.loads(start, object_pairs_hook=_without_repeated_keys)
         for rest in lines:
             head.append(rest)
             if rest.strip():
@@ -589,7 +578,7 @@ def _document(
             if len(rest) > MAX_DOCUMENT:
                 break
         try:
-            document = json.loads(start + b"\n" + rest, object_pairs_hook=_once)
+            document = json.loads(start + b"\n" + rest, object_pairs_hook=_without_repeated_keys)
         except (ValueError, RecursionError):
             return chain(head, io.BytesIO(rest), lines), None
     rows = whole(document)
@@ -599,23 +588,23 @@ def _document(
 
 
 def _json_rows(
-    stream: BinaryIO, after: int, whole: Callable[[object], Iterator[dict] | None], encoding: str | None = None
+    stream: BinaryIO, whole: Callable[[object], Iterator[dict] | None], encoding: str | None = None
 ) -> Iterator[Row]:
-    """Yield the rows behind row `after` of JSON lines, or of one JSON document, which `whole` turns into rows."""
+    """Yield the rows of JSON lines, or of one JSON document, which `whole` turns into rows."""
     encoding = _encoding_of(stream, encoding)
     lines = _lines(stream)
     if encoding is not None:
         lines = (line.encode() for line in _lines(io.TextIOWrapper(stream, encoding, newline="\n")))
     lines, rows = _document(lines, whole)
     if rows is not None:
-        yield from (Row(number, *_checked(row)) for number, row in enumerate(rows, 1) if number > after)
+        yield from (Row(number, *_checked(row)) for number, row in enumerate(rows, 1))
         return
     for number, line in enumerate(lines, 1):
         line = line.removeprefix(MARK) if number == 1 else line
-        if number <= after or not line.strip():
+        if not line.strip():
             continue
         try:
-            yield Row(number, *_checked(json.loads(line.decode("utf-8"), object_pairs_hook=_once)))
+            yield Row(number, *_checked(json.loads(line.decode("utf-8"), object_pairs_hook=_without_repeated_keys)))
         except UnicodeDecodeError as error:
             problem = f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line"
             yield Row(number, None, f"{problem}; {tables.ENCODE}")

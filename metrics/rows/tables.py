@@ -22,7 +22,7 @@ ENCODE = "name its encoding, for example encoding='cp1252' of read_rows (Windows
 NAMED = {",": "commas", ";": "semicolons", "\t": "a tab"}
 
 
-def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
+def check_header(names: Sequence[object], path: str, where: str = "") -> None:
     """Refuse a table with more than `MAX_COLUMNS` columns, or with two of one name; `where` is its header."""
     if len(names) > MAX_COLUMNS:
         raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
@@ -42,8 +42,8 @@ def delimiter_of(start: bytes, encoding: str) -> str:
     return max(",;\t", key=bare.count)
 
 
-def csv_rows(lines: Iterator[str], path: str, delimiter: str, after: int) -> Iterator[Row]:
-    """Yield the rows of CSV behind row `after`; bytes that are not UTF-8 are surrogates in the lines."""
+def csv_rows(lines: Iterator[str], path: str, delimiter: str) -> Iterator[Row]:
+    """Yield the rows of CSV; bytes that are not UTF-8 are surrogates in the lines."""
     # The limit is csv's own global; it is never lowered, so that it does no harm to other users of csv.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -67,8 +67,8 @@ def csv_rows(lines: Iterator[str], path: str, delimiter: str, after: int) -> Ite
         if header is None:
             written = any(columns <= set(cells) for columns in WRITTEN)
             header = _column_names(list(map(without_mark, cells)) if written else cells)
-            check_columns(header, path, f", line {number}")
-        elif number > after:
+            check_header(header, path, f", line {number}")
+        else:
             if not problem and len(cells) != len(header):
                 problem = (
                     f"expected {len(header)} cells as in the header, got {len(cells)}; put cells with "
@@ -86,36 +86,33 @@ def _column_names(header: list[str]) -> list[str]:
     return [f"{name} {number + 1}" if number else name for name, number in zip(header, before, strict=True)]
 
 
-def _rows_of(batches: Iterable, number: int, after: int) -> Iterator[Row]:
-    """Yield the rows of Arrow batches behind row `after`; `number` rows stand before them."""
+def _rows_of(batches: Iterable) -> Iterator[Row]:
+    """Yield the rows of Arrow batches."""
+    numbers = count(1)
     for batch in batches:
-        for start in range(max(0, after - number), len(batch), 500):
+        for start in range(0, len(batch), 500):
             rows = batch.slice(start, 500)
             listed = rows.to_pylist(maps_as_pydicts="strict") if rows.num_columns else [{}] * len(rows)
-            yield from map(Row, count(number + start + 1), listed)
-        number += len(batch)
+            yield from (Row(next(numbers), cells) for cells in listed)
 
 
-def parquet_rows(raw: BinaryIO, path: str, after: int, progress: list) -> Iterator[Row]:
-    """Yield the rows of Parquet behind row `after`; `progress[0]` becomes the share of rows read, 0 to 1."""
+def parquet_rows(raw: BinaryIO, path: str, progress: list) -> Iterator[Row]:
+    """Yield the rows of Parquet; `progress[0]` becomes the share of rows read, 0 to 1."""
     import pyarrow
     import pyarrow.parquet
 
     try:
         file = pyarrow.parquet.ParquetFile(raw, pre_buffer=False)
-        check_columns(file.schema_arrow.names, path)
-        number, groups = 0, list(range(file.num_row_groups))
-        while groups and number + file.metadata.row_group(groups[0]).num_rows <= after:
-            number += file.metadata.row_group(groups.pop(0)).num_rows
-        for row in _rows_of(file.iter_batches(batch_size=500, row_groups=groups), number, after):
+        check_header(file.schema_arrow.names, path)
+        for row in _rows_of(file.iter_batches(batch_size=500)):
             progress[0] = row.number / file.metadata.num_rows
             yield row
     except (pyarrow.ArrowException, OSError) as error:
         raise FileError(f"{path}: not a Parquet file that can be read: {error}; write it again") from error
 
 
-def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
-    """Yield the rows of an Arrow file, or of an Arrow stream as `datasets` writes it, behind row `after`."""
+def arrow_rows(raw: BinaryIO, path: str) -> Iterator[Row]:
+    """Yield the rows of an Arrow file, or of an Arrow stream as `datasets` writes it."""
     import pyarrow
 
     try:
@@ -124,7 +121,7 @@ def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
             batches = map(file.get_batch, range(file.num_record_batches))
         else:
             batches = pyarrow.ipc.open_stream(raw)
-        yield from _rows_of(batches, 0, after)
+        yield from _rows_of(batches)
     except (pyarrow.ArrowException, OSError) as error:
         raise FileError(f"{path}: not an Arrow file that can be read: {error}; write it again") from error
 
@@ -134,8 +131,8 @@ def _cell(cell: object) -> str | bool:
     return cell if isinstance(cell, bool) else "" if cell is None else scalar_text(cell) or str(cell)
 
 
-def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[str]) -> Iterator[Row]:
-    """Yield the rows of a sheet (name, or number from 1) behind row `after`; `sheets` gets the names of all sheets."""
+def excel_rows(raw: BinaryIO, path: str, sheet: str, sheets: list[str]) -> Iterator[Row]:
+    """Yield the rows of a sheet (name, or number from 1); `sheets` gets the names of all sheets."""
     from ..core.scorer import require_extra  # which brings numpy
 
     require_extra("excel", "openpyxl")
@@ -154,9 +151,9 @@ def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[st
         header = list(map(str, map(_cell, next(rows, ()))))
         while header and not header[-1]:
             header.pop()
-        check_columns(header, path)
+        check_header(header, path)
         for number, cells in enumerate(rows, 2):
-            if number > after and any(cell not in (None, "") for cell in cells):
+            if any(cell not in (None, "") for cell in cells):
                 missing = [None] * (len(header) - len(cells))
                 yield Row(number, dict(zip(header, map(_cell, (*cells, *missing)), strict=False)))
     except FileError:
@@ -171,15 +168,15 @@ def _member(log: zipfile.ZipFile, name: str) -> dict:
     return json.loads(b"".join(packed.unpacked(log, log.getinfo(name), packed.MAX_MEMBER)))
 
 
-def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
-    """Yield the samples of a log of Inspect (.eval) behind sample `after`."""
+def inspect_rows(raw: BinaryIO, path: str) -> Iterator[Row]:
+    """Yield the samples of a log of Inspect (.eval)."""
     try:
         with zipfile.ZipFile(raw) as log:
             names = set(log.namelist())
             started = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
             model = _member(log, started).get("eval", {}).get("model") if started else None
             samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
-            for number, name in enumerate(samples[after:], after + 1):
+            for number, name in enumerate(samples, 1):
                 yield Row(number, {"scores": None, **_member(log, name), "model": model})
     except (*packed.DAMAGED, AttributeError, TypeError) as error:
         problem = f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help"

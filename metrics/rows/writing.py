@@ -1,11 +1,8 @@
 """Files that appear under their name when they are complete, and not at all after a failure."""
 
-import bz2
 import csv
-import gzip
 import io
 import json
-import lzma
 import os
 import secrets
 import stat
@@ -14,6 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from .compression import compressed
 from .errors import FileError
 from .sources import format_of
 from .values import marked, marked_list
@@ -118,18 +116,6 @@ def _text(cell: object) -> str | None:
     return cell if cell is None or isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
 
 
-def _packed(raw: BinaryIO, compression: str) -> BinaryIO:
-    """Return a file that packs what is written into another one, which stays open."""
-    if compression == ".gz":
-        return gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
-    if compression == ".zst":
-        import pyarrow
-
-        copy = os.fdopen(os.dup(raw.fileno()), "wb")  # which pyarrow closes
-        return io.BufferedWriter(pyarrow.CompressedOutputStream(copy, "zstd"))
-    return {".bz2": bz2.BZ2File, ".xz": lzma.LZMAFile}[compression](raw, "wb")
-
-
 class Writer:
     """One output file, which appears under its name when it is complete and not at all after a failure.
 
@@ -160,7 +146,7 @@ class Writer:
             options = {"compression": "zstd", "write_page_checksum": True}
             self._parquet = self._stack.enter_context(pyarrow.parquet.ParquetWriter(raw, self._schema, **options))
             return self
-        packed = self._stack.enter_context(_packed(raw, self.compression)) if self.compression else raw
+        packed = self._stack.enter_context(compressed(raw, self.compression)) if self.compression else raw
         self._text = io.TextIOWrapper(packed, encoding="utf-8", newline="")
         self._stack.callback(self._text.detach)  # which writes the rest, and leaves the file open
         if self.format != "JSON lines":

@@ -18,7 +18,7 @@ from .parts import PART_ROWS, is_folder
 BUNDLED = ("small", "base", "large")  # checkpoints that a judged file may name
 # Settings that a judged file says; others depend on the machine.
 RECORDED_SETTINGS = (
-    "checkpoint", "escalate", "dtype", "backend", "threshold", "reference_aggregation", "early_stop", "rules",
+    "checkpoint", "escalate", "dtype", "backend", "threshold", "reference_aggregation", "rules",
     "quantity_guard", "calibration",
 )  # fmt: skip
 Settings = Mapping[str, Any]  # see `settings_by_metric`

@@ -1,7 +1,7 @@
 """A folder of Parquet parts that a run fills and, killed at any moment, resumes to fill.
 
-A part and what a later run must know of it (sums, and the row where the next part begins) are one file that appears in
-one step, so they never disagree. `_manifest.json` records the input and the settings of the parts.
+A part and the sums over its rows are one file that appears in one step, so they never disagree. `_manifest.json`
+records the input and the settings of the parts.
 Its name begins with an underscore, because readers of folders of Parquet files pass over such names. It has the
 SHA-256 of every finished part and its own: a run that is resumed, and `verify`, see every change. A part that is not
 in it yet, because the run was killed in between, is made again.
@@ -14,13 +14,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ..rows.errors import RESUME, FileError
-from ..rows.sources import Source, check_regular, digest, json_digest
+from ..rows.sources import Source, check_regular, digest
 from ..rows.writing import TEMPORARY, Writer, can_be_written, lock_folder, new_file
+from .scoring import json_digest
 
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000
 STATE = "genqa_metrics_state"
-_FORMAT = 8
+_FORMAT = 9
 
 
 def is_folder(output: str) -> bool:
@@ -134,47 +135,41 @@ class Parts:
                 f"{self.folder}: holds parts made with other settings: {name} was {json.dumps(old.get(name))}, now it "
                 f"is {json.dumps(new.get(name))}; repeat the command that began it, or name another folder"
             )
-        old, new, digests = manifest["inputs"], self.inputs, manifest["parts"]
+        digests, unfit = manifest["parts"], []
         for path in sorted(self.folder.glob("*.parquet")):
+            check_regular(path)
             number = path.stem.removeprefix("part-")
             part = int(number) if number.isascii() and number.isdigit() else -1
-            state = self._state(path, part, old, digests.get(path.name))
-            if path.name in digests:
+            state = self._state(path, part)
+            if state is None or digests.get(path.name) not in (None, digest(path)):
+                unfit.append(path.name)
+            elif path.name in digests:
                 self.finished[part], self._digests[path.name] = state, digests[path.name]
-        for number, name in enumerate(file["name"] for file in old):
-            if new[number : number + 1] != old[number : number + 1]:
-                changed = [part for part, state in self.finished.items() if state["place"][0] >= number]
-                if changed:
-                    raise FileError(
-                        f"{self.folder}: {part_name(min(changed))} and later parts were made with another {name} than "
-                        "this run's input; give the same files in the same order, remove these parts, or name "
-                        "another folder"
-                    )
-        if len(new) > len(old) and any(state["last"] for state in self.finished.values()):
-            raise FileError(
-                f"{self.folder}: is complete for {len(old)} files, {new[len(old)]['name']} is new; score the new "
-                "files into another folder"
+        if unfit:
+            names = ", ".join(unfit[:10]) + f" and {len(unfit) - 10:,} more" * (len(unfit) > 10)
+            problem = (
+                f"{self.folder}: damaged, or made of other input than {', '.join(file.name for file in self._sources)}"
             )
+            fix = "give the same files in the same order, or remove these parts, which "
+            raise FileError(f"{problem}: {names}; {fix}", RESUME, " makes again")
 
-    def _origin(self, part: int, state: Mapping, inputs: Sequence[Mapping]) -> str:
+    def _origin(self, part: int, state: Mapping) -> str:
         """Return one SHA-256 of a part's number and state, and of the settings and input that the part was made of."""
-        return json_digest([part, {**state, "origin": None}, self.settings, inputs[: state["place"][0] + 1]])
+        inputs = self.inputs if state["is_last"] else self.inputs[: state["files"]]
+        facts = [state[name] for name in ("files", "is_last", "tally")]
+        return json_digest([part, facts, self.settings, inputs])
 
-    def _state(self, path: Path, part: int, inputs: Sequence[Mapping], written: str | None) -> dict:
+    def _state(self, path: Path, part: int) -> dict | None:
+        """Return what a finished part says of itself; None where it is damaged, or was not made of this input."""
         import pyarrow
         import pyarrow.parquet
 
-        check_regular(path)
         try:
-            if written not in (None, digest(path)):
-                raise ValueError("its SHA-256 is not the one that was written down")
             state = json.loads(pyarrow.parquet.read_metadata(path).metadata[STATE.encode()])
-            if part_name(part) != path.name or state["origin"] != self._origin(part, state, inputs):
-                raise ValueError("it was made of other input or settings, or as another part")
-            return state
-        except (pyarrow.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-            problem = f"{path}: is damaged, or not a part of this run: {error}; remove it, and "
-            raise FileError(problem, RESUME, " makes it again") from error
+            is_of_run = part_name(part) == path.name and state["origin"] == self._origin(part, state)
+        except (pyarrow.ArrowException, OSError, KeyError, TypeError, ValueError):
+            return None
+        return state if is_of_run else None
 
     def __enter__(self) -> "Parts":
         with ExitStack() as stack, can_be_written(self.folder):
@@ -206,15 +201,19 @@ class Parts:
         self._writer = self._writer or Writer(self.folder / part_name(part), columns, metadata).__enter__()
         self._writer.write(rows)
 
-    def end(self, part: int, state: Mapping) -> None:
-        """Close a part's file with the state that a later run needs; an input that has changed is a FileError."""
+    def end_part(self, part: int, files: int, is_last: bool, tally: Mapping) -> None:
+        """Close a part's file with its sums, for a later run; an input that has changed is a FileError.
+
+        `files` were read up to its end; `is_last`: all of them were.
+        """
         for source in self._sources:
             source.check_unchanged()
-        state = {**state, "origin": self._origin(part, json.loads(json.dumps(state)), self.inputs)}
+        state = {"files": files, "is_last": is_last, "tally": json.loads(json.dumps(tally))}
+        state["origin"] = self._origin(part, state)
         writer, self._writer = self._writer, None
         writer.note({STATE: json.dumps(state)})
         writer.__exit__(None, None, None)
-        self.finished[part] = dict(state)
+        self.finished[part] = state
         self._digests[part_name(part)] = digest(self.folder / part_name(part))
         self._write_manifest({"complete": False, "parts": self._digests})
 

@@ -13,9 +13,9 @@ import logging
 import os
 import tempfile
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -158,34 +158,39 @@ def _scorers(pickled: bytes) -> dict:
     return {metric: make_scorer(metric, settings.get(metric)) for metric in metrics}
 
 
-def score_share(
-    job: Mapping[str, Any], task: int, file: Mapping, share: int, shares: int
-) -> tuple[dict[str, Any], dict[str, Any], list[str], dict[str, str], list[dict[str, list]]]:
+@dataclass
+class ShareResult:
+    """What a task returns."""
+
+    tally: Tally = field(default_factory=Tally)
+    skips: Skips = field(default_factory=Skips)
+    problems: list[str] = field(default_factory=list)  # of bad rows
+    digests: dict[str, str] = field(default_factory=dict)  # {part: its SHA-256}
+    kept: list[dict[str, list]] = field(default_factory=list)  # rows of every window, where they are kept in memory
+
+
+def score_share(job: Mapping[str, Any], task: int, file: Mapping, share: int, shares: int) -> ShareResult:
     """Score windows `share`, `share` + `shares`, ... of a `listed` file: what one task does.
 
-    Returns a `Tally` as JSON, counts of rows, problems of bad rows, {part: its SHA-256}, and where rows are
-    kept in memory those of every window. `job` is equal in all tasks; the first share of a file also counts its rows
-    and reports the bad ones.
+    `job` is equal in all tasks. All shares of a file read it whole; the first one tells of its bad rows.
     """
-    problems: list[str] = []
-    kept: list[dict[str, list]] = []
-    options, source = job["options"], source_of(file)
-    skips = Skips(options.on_error == "skip", problems.append)
-    reading = Reading([source], options.columns, skips, asks=lambda row_kind: job["needs"], keeps=job["keeps"])
+    result, options = ShareResult(), job["options"]
+    skips = Skips(options.on_error == "skip", result.problems.append)
+    reading = Reading([source_of(file)], options.columns, skips, asks=lambda kind: job["needs"], keeps=job["keeps"])
     reading.row_kind, reading.extra = job["row_kind"], job["extra"]
-    scorers, tally, digests = _scorers(job["metrics"]), Tally(), {}
+    scorers, digests = _scorers(job["metrics"]), result.digests
     metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
     columns = output_columns(job["row_kind"], scorers, options.explain, job["extra"])
-    items = (item for row in reading.good_rows() for item in row)
+    windows = cut(reading.good_rows(), lambda: job["window"])
 
     def tables() -> Iterator[tuple[int, dict[str, list]]]:
         """Yield the numbers of rows, and the rows, of the windows of this task."""
-        for window in islice(cut(items, job["window"]), share, None, shares):
-            reading.fit(window)
-            columns_of_window, sums = scored(window, job["row_kind"], scorers, options.worst, options.explain)
-            tally.add(sums)
+        for window in islice(windows, share, None, shares):
+            reading.fit(window.items)
+            columns_of_window, sums = scored(window.items, job["row_kind"], scorers, options.worst, options.explain)
+            result.tally.add(sums)
             if options.keep:
-                kept.append({name: columns_of_window[name] for name in columns})
+                result.kept.append({name: columns_of_window[name] for name in columns})
             yield len(window), columns_of_window
 
     with tempfile.TemporaryDirectory() as folder:
@@ -201,8 +206,11 @@ def score_share(
             name = part_name(task + len(digests) * job["tasks"])  # that which an earlier attempt gave it
             write_file(options.output, name, path.read_bytes())
             digests[name] = digest(path)
-    counts = {} if share else dict(reading.counts)
-    return tally.as_json(), counts, [] if share else problems, digests, kept
+    if share:
+        result.problems.clear()
+    else:
+        result.skips = replace(skips, problem=ignore)
+    return result
 
 
 @contextmanager
@@ -288,25 +296,27 @@ class RayRun(Run):
         with nullcontext() if output is None else claimed(output):
             with _connected(self.options.address):
                 results = self._results(row_kind, scorers, first.extra, progress)
-            overall, counts, digests = Tally(), Counter(), {}
-            for sums, counted, problems, written, _ in results:
-                overall.add(Tally.from_json(sums))
-                counts.update(counted)
-                digests |= written
-                for message in problems:
+            overall, skips, digests = Tally(), Skips(), {}
+            for result in results:
+                overall.add(result.tally)
+                skips.add(result.skips)
+                digests |= result.digests
+                for message in result.problems:
                     problem(message)
             warn_of_recorded(overall.warning_counts)
-            scores = finished(overall, row_kind, scorers, counts)
+            scores = finished(overall, row_kind, scorers, skips)
             check_unchanged(self.files)
             if output is not None:
                 inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
                 facts = {"complete": True, **facts_of(scores), "parts": digests}
                 write_file(output, MANIFEST, manifest(self._facts(), inputs, facts))
         if self.options.keep:
-            scores.columns = _in_order([windows for *_, windows in results], len(self.files))
+            scores.columns = _in_order([result.kept for result in results], len(self.files))
         return scores
 
-    def _results(self, row_kind: RowKind, scorers: Mapping, extra: Mapping | None, progress: Callable) -> list[tuple]:
+    def _results(
+        self, row_kind: RowKind, scorers: Mapping, extra: Mapping | None, progress: Callable
+    ) -> list[ShareResult]:
         """Return the results of all tasks, in the order of the tasks."""
         has_model = any(scorer.device is not None for scorer in scorers.values())
         options = self.options
@@ -324,12 +334,12 @@ class RayRun(Run):
         task = ray.remote(num_cpus=1, num_gpus=1 if gpus else 0, max_retries=RETRIES, max_calls=0)(score_share)
         job = ray.put(job)
         running = {task.remote(job, number, *share): number for number, share in enumerate(tasks)}
-        results: dict[int, tuple] = {}
+        results: dict[int, ShareResult] = {}
         try:
             while len(results) < len(tasks):
                 (done, *_), _ = ray.wait([reference for reference, number in running.items() if number not in results])
                 results[running[done]] = ray.get(done)
-                progress(sum(sum(tally["rows"].values()) for tally, *_ in results.values()), None)
+                progress(sum(result.tally.rows.total() for result in results.values()), None)
         except Exception as error:  # Ray has many kinds, some made up at run time
             for reference in running:
                 ray.cancel(reference, force=True)

@@ -1,8 +1,9 @@
 """Scores files of any size: rows come in, statistics are summed by system, one result row goes out for each row in.
 
 Rows are cut into windows, which threads score while the calling thread reads ahead and writes behind, and into parts
-of an output folder. Where a window and a part end depends on the rows alone, never on the machine or on where an
-earlier run was killed: so a run that is resumed computes what an uninterrupted one does.
+of an output folder. Where a window and a part end depends on the rows alone, never on the machine. A run that is
+resumed reads all rows again, takes the sums of finished parts from their files, and scores the windows of the others:
+its result is that of an uninterrupted run.
 """
 
 import json
@@ -11,8 +12,8 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
 from threading import Lock
@@ -26,9 +27,6 @@ from ..core.scorer import Scorer
 from ..registry import scorer_class
 from ..rows.errors import FileError, name_column, too_many_systems
 from ..rows.reading import (
-    GOOD,
-    NOT_NUMBERS,
-    SKIPPED,
     Item,
     Message,
     Progress,
@@ -39,7 +37,6 @@ from ..rows.reading import (
     first_row_kind,
     good_rows,
     ignore,
-    skipped_of,
 )
 from ..rows.sources import Source, format_of, sources_of
 from ..rows.values import Row, json_value
@@ -78,24 +75,21 @@ def window_predictions(scorers: Iterable[Scorer]) -> int:
 
 @dataclass
 class Window:
-    """Items that are scored at once; no items where only a part ends."""
+    """Items that are scored at once."""
 
+    part: int = 0  # number of their part of an output folder, from 0
     items: list[Item] = field(default_factory=list)
-    part: int = 0  # number of their part, from 0
-    end: dict | None = None  # of the last window of a part: how far reading was and what it had found, as JSON
-    done: bool = False  # an earlier run finished the part, and noted `end`
     predictions: int = 0  # an item without any counts as one
     characters: int = 0  # of all texts
+    ends_part: bool = False
+    is_last: bool = False  # the input ends with it before its part is full
+    files: int = 0  # input files that were read up to its end
 
     def add(self, items: Sequence[Item]) -> None:
         """Add items."""
         self.items += items
         self.predictions += sum(max(len(item.predictions), 1) for item in items)
         self.characters += sum(map(characters_of, items))
-
-    def is_full(self, predictions: int) -> bool:
-        """Return whether it reaches a number of predictions, or `WINDOW_CHARACTERS`."""
-        return self.predictions >= predictions or self.characters >= WINDOW_CHARACTERS
 
     def __len__(self) -> int:
         return len(self.items)
@@ -107,16 +101,25 @@ def characters_of(item: Item) -> int:
     return sum(map(len, texts)) + len(item.text or "")
 
 
-def cut(items: Iterable[Item], predictions: int) -> Iterator[list[Item]]:
-    """Yield items in windows of about a number of predictions, and of `WINDOW_CHARACTERS` at most."""
-    window = Window()
-    for item in items:
-        window.add([item])
-        if window.is_full(predictions):
-            yield window.items
-            window = Window()
-    if window.items:
-        yield window.items
+def cut(
+    rows: Iterable[Sequence[Item]], predictions: Callable[[], int], part_rows: float = math.inf
+) -> Iterator[Window]:
+    """Yield windows of about a number of predictions, and of `WINDOW_CHARACTERS` at most; a row is in one window.
+
+    A part has about `part_rows` items, and ends with a window. `predictions` is called when the first row was read.
+    """
+    window, in_part = Window(), 0
+    for items in rows:
+        window.add(items)
+        in_part += len(items)
+        window.ends_part = in_part >= part_rows
+        if window.ends_part or window.predictions >= predictions() or window.characters >= WINDOW_CHARACTERS:
+            yield window
+            in_part = 0 if window.ends_part else in_part
+            window = Window(window.part + window.ends_part)
+    if window.items or (in_part and part_rows < math.inf):  # without items, only a part ends
+        window.ends_part = window.is_last = True
+        yield window
 
 
 @dataclass(eq=False)
@@ -137,11 +140,10 @@ class Reading:
     row_kind: RowKind | None = field(default=None, init=False)  # of the first file; None before `windows`
     extra: dict[str, str] | None = field(default=None, init=False)  # {kept column: type}, of the first window
     _noted: set[str] = field(default_factory=set, init=False)  # columns of which `notify` was told
-    _file: int = field(default=0, init=False)  # number of the file that is read; `skips` has that of the row
-    _file_kind: RowKind | None = field(default=None, init=False)  # of the file's rows; None at its start
+    _file: int = field(default=0, init=False)  # number of the file that is read
 
     def __post_init__(self):
-        self.asks, self.counts = cache(self.asks), self.skips.counts
+        self.asks = cache(self.asks)
 
     @property
     def position(self) -> int:
@@ -149,81 +151,31 @@ class Reading:
         before = sum(source.size or 0 for source in self.sources[: self._file])
         return before + self.sources[self._file].position
 
-    def windows(
-        self,
-        predictions: Callable[[RowKind], int],
-        part_rows: float = math.inf,
-        finished: Mapping[int, dict] | None = None,
-    ) -> Iterator[Window]:
+    def windows(self, predictions: Callable[[RowKind], int], part_rows: float = math.inf) -> Iterator[Window]:
         """Return the items of all files; `row_kind` is known when this returns, for the first window is read then.
 
-        `predictions` gets the kind of the rows and returns about how many of them a window has. A part has about
-        `part_rows` items, all of a row in one. `finished` parts, {number: `end` of its last window}, are not read.
+        `predictions` gets the kind of the rows and returns about how many a window has; `part_rows`: see `cut`.
         """
-        windows = self._windows(predictions, part_rows, finished or {})
+        windows = self._windows(lambda: predictions(self.row_kind), part_rows)
         return chain([next(windows)], windows)
 
-    def _windows(self, predictions: Callable, part_rows: float, finished: Mapping[int, dict]) -> Iterator[Window]:
-        part = 0
-        while True:
-            while part in finished:
-                self._jump(finished[part])
-                yield Window([], part, finished[part], done=True)
-                part += 1
-            rows, window, before = 0, Window(part=part), self.counts.copy()
-            with closing(self.good_rows()) as good_rows:
-                for items in good_rows:
-                    window.add(items)
-                    rows += len(items)
-                    ends = rows >= part_rows
-                    if not ends and not window.is_full(predictions(self.row_kind)):
-                        continue
-                    self.fit(window.items)
-                    window.end = self._end(before, last=False) if ends else None
-                    yield window
-                    part += ends
-                    window = Window(part=part)
-                    if ends:
-                        rows, before = 0, self.counts.copy()
-                        if part in finished:
-                            break
-                else:
-                    self._check_any()
-                    if rows:
-                        self.fit(window.items)
-                        window.end = self._end(before, last=True)
-                        yield window
-                    return
-
-    def _end(self, before: Counter, last: bool) -> dict:
-        end = {"last": last, "place": [self._file, self.skips.row], "row_kind": asdict(self.row_kind)}
-        end["file_kind"] = self._file_kind and asdict(self._file_kind)
-        return end | {"counts": self.counts - before, "extra": self.extra}
-
-    def _jump(self, end: dict) -> None:
-        self._file, self.skips.row = end["place"]
-        self.row_kind = RowKind(**end["row_kind"])
-        self._file_kind = end["file_kind"] and RowKind(**end["file_kind"])
-        self.counts.update(end["counts"])
-        self.extra = end["extra"]
-
-    def _check_any(self) -> None:
-        good, skipped = self.counts[GOOD], self.counts[SKIPPED]
-        if not good and skipped:
-            raise FileError(f"no row could be scored: all {skipped:,} rows are bad; see the messages above")
-        if not good:
+    def _windows(self, predictions: Callable[[], int], part_rows: float) -> Iterator[Window]:
+        for window in cut(self.good_rows(), predictions, part_rows):
+            self.fit(window.items)
+            window.files = self._file + 1
+            yield window
+        if not self.skips.good and self.skips.skipped:
+            problem = f"no row could be scored: all {self.skips.skipped:,} rows are bad; see the messages above"
+            raise FileError(problem)
+        if not self.skips.good:
             raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
 
     def good_rows(self) -> Iterator[list[Item]]:
-        """Yield the items of every good row behind the last one read; what is counted includes the yielded row."""
-        first, after = self._file, self.skips.row
-        for number, source in enumerate(self.sources[first:], first):
-            if number != first:
-                self._file, self._file_kind, after = number, None, 0
-            reader = RowReader(
-                source, self.columns, lambda kind: self.asks(self.row_kind or kind), self._file_kind, bool(self.keeps)
-            )
-            for _, _, items in good_rows([source], partial(self._items, reader), self.skips, after):
+        """Yield the items of every good row; what is counted includes the yielded row."""
+        for number, source in enumerate(self.sources):
+            self._file = number
+            reader = RowReader(source, self.columns, self._needs, keeps=bool(self.keeps))
+            for _, _, items in good_rows([source], partial(self._items, reader), self.skips):
                 yield items
 
     def fit(self, items: Sequence[Item]) -> None:
@@ -255,13 +207,16 @@ class Reading:
             self.notify(message)
 
     def _items(self, reader: RowReader, source: Source, row: Row) -> list[Item]:
+        is_first = reader.kind is None
         items = reader.read(row)
-        if self._file_kind is None:
-            self._file_kind = reader.kind
+        if is_first:
             self._check_row_kind(source, reader.kind)
-        self.counts[NOT_NUMBERS] += reader.not_numbers
+        self.skips.not_numbers += reader.not_numbers
         reader.not_numbers = 0
         return items
+
+    def _needs(self, row_kind: RowKind) -> Mapping[str, str]:
+        return self.asks(self.row_kind or row_kind)
 
     def _check_row_kind(self, source: Source, row_kind: RowKind) -> None:
         if self.row_kind is not None and self.row_kind.sets != row_kind.sets:
@@ -358,13 +313,15 @@ def item_statistics(
     sums, counts = {}, {}
     for metric, scorer in scorers.items():
         blocks, counts[metric] = [], Counter()
-        windows = cut(items, window_predictions([scorer]))
+        windows = cut(([item] for item in items), partial(window_predictions, [scorer]))
         progress(metric, 0, len(items))
         run = counted(
-            partial(statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
+            lambda window, scorer=scorer: statistics_of_items(scorer, window.items),
+            lambda done, metric=metric: progress(metric, done, len(items)),
+            scorer.passes,
         )
         for window, (statistics, counts_of_window, *_) in map_in_order(run, windows, worker_count([scorer])):
-            lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window]
+            lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window.items]
             total = np.zeros((len(window), statistics.shape[1] + 1))
             np.add.at(total[:, :-1], np.repeat(np.arange(len(window)), lengths), statistics)
             total[:, -1] = lengths
@@ -465,7 +422,7 @@ class _OneFile(ExitStack):
                 self.kept.setdefault(name, []).extend(rows[name])
 
     finished: Mapping[int, dict] = {}
-    end = complete = staticmethod(ignore)
+    end_part = complete = staticmethod(ignore)
 
 
 class Run:
@@ -527,26 +484,26 @@ class Run:
         """
         if self.finished_parts:
             notify(f"{self.finished_parts:,} finished parts in {self.options.output} are kept")
-        reading = self._reading(problem, notify)
+        reading, output = self._reading(problem, notify), self.output
         sizes = [source.size for source in self.sources]
         size = None if None in sizes else sum(sizes)
         expected: int | None = None  # rows: an estimate from the bytes read so far; exact when all are read
+        kept = 0  # rows of finished parts
 
         def read(windows: Iterable[Window]) -> Iterator[Window]:
-            nonlocal expected
+            nonlocal expected, kept
             rows = 0
             for window in windows:
                 rows += len(window)
+                kept += len(window) * (window.part in output.finished)
                 if size and (position := reading.position):
                     expected = max(rows, round(rows * size / position))
                 yield window
             expected = rows
 
         part_rows = self.options.part_rows if self.in_parts else math.inf
-        with self.output as output:
-            windows = reading.windows(
-                lambda kind: window_predictions(self._checked_scorers(kind).values()), part_rows, output.finished
-            )
+        with output:
+            windows = reading.windows(lambda kind: window_predictions(self._checked_scorers(kind).values()), part_rows)
             row_kind = reading.row_kind
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
@@ -554,26 +511,32 @@ class Run:
             metadata = {"genqa_metrics": json.dumps(signatures)}
             overall, part_sums = Tally(), Tally()
             worst, explain = self.options.worst, self.options.explain
-            run = counted(
-                lambda window: window.items and scored(window.items, row_kind, scorers, worst, explain),
-                lambda done: progress(done, expected),
+            score_window = counted(
+                lambda window: scored(window.items, row_kind, scorers, worst, explain),
+                lambda done: progress(done + kept, expected),
                 sum(scorer.passes for scorer in scorers.values()),
             )
-            for window, result in map_in_order(run, read(windows), worker_count(scorers.values())):
+            results = map_in_order(
+                lambda window: score_window(window) if window.items and window.part not in output.finished else None,
+                read(windows),
+                worker_count(scorers.values()),
+            )
+            for window, result in results:
                 if result:
                     rows, tally = result
                     part_sums.add(tally)
                     if len(overall.rows | part_sums.rows) > MAX_SYSTEMS:
                         raise FileError(too_many_systems(f"more than {MAX_SYSTEMS:,}", window.items[-1].system))
                     output.write(window.part, columns, metadata, rows)
-                if window.done:
-                    overall.add(Tally.from_json(window.end["tally"]))
-                elif window.end is not None:
-                    output.end(window.part, {**window.end, "tally": part_sums.as_json()})
+                if window.ends_part:
+                    if window.part in output.finished:
+                        part_sums = Tally.from_json(output.finished[window.part]["tally"])
+                    else:
+                        output.end_part(window.part, window.files, window.is_last, part_sums.as_json())
                     overall.add(part_sums)
                     part_sums = Tally()
             warn_of_recorded(overall.warning_counts)
-            scores = finished(overall, row_kind, scorers, reading.counts)
+            scores = finished(overall, row_kind, scorers, reading.skips)
             output.complete(facts_of(scores))
         scores.columns = output.kept
         return scores
@@ -616,8 +579,8 @@ def facts_of(scores: Scores) -> dict[str, Any]:
     }
 
 
-def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], counts: Mapping[str, int]) -> Scores:
-    """Return the numbers of every system from the sums over all rows; `counts` are those of `Skips`."""
+def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], skips: Skips) -> Scores:
+    """Return the numbers of every system from the sums over all rows."""
     metrics, warnings, notes = {}, [], []
     for metric, scorer in scorers.items():
         metric_sums, counted_rows = tally.sums[metric], tally.warning_counts[metric]
@@ -629,7 +592,7 @@ def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], cou
     labelled = {system: cases for system, cases in tally.confusion.items() if cases.any()}
     if number := int(sum(cases.sum() for cases in labelled.values())):
         notes.append(label_note(number, tally.rows.total()))
-    skipped = skipped_of(counts)
+    skipped = dict(skips.by_system)
     notes += filter(None, [scores.length_note for scores in metrics.values()])
     if len({skipped.get(system, 0) for system in (*tally.rows, *skipped)}) > 1:
         text = ", ".join(f"{system} {rows:,}" for system, rows in skipped.items())
@@ -644,9 +607,9 @@ def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], cou
         counts=RowCounts(
             rows=dict(tally.rows),
             predictions=dict(tally.predictions),
-            skipped=counts[SKIPPED],
+            skipped=skips.skipped,
             skipped_by_system=skipped,
-            not_numbers=counts[NOT_NUMBERS],
+            not_numbers=skips.not_numbers,
             too_few=f"{fewest} {unit} too few to test" * (fewest < MIN_QUESTIONS),
         ),
         metrics=metrics,

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from threading import current_thread
 from typing import Any
@@ -23,7 +23,6 @@ from ..core.reading import UNKNOWN_FAULT, text_key
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, warn_caller
 from ..rows.errors import FileError, RecordedScoresWarning
 from ..rows.reading import DIGEST, SETTINGS, Item, RowKind
-from ..rows.sources import json_digest
 from ..statistics.estimation import QuestionSums, row_sums
 
 WORKERS = "scoring"  # names of threads that score windows begin with it
@@ -58,7 +57,7 @@ class Tally:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Tally":
         """Return the tally that `as_json` wrote."""
-        questions = {system: QuestionTotals(**totals) for system, totals in content["questions"].items()}
+        questions = {system: QuestionTotals.from_json(totals) for system, totals in content["questions"].items()}
         made = {"questions": questions, "to_read": AnswersToRead(**content["to_read"])}
         return cls(**{name: _from_json(sums) for name, sums in content.items() if name not in made}, **made)
 
@@ -204,24 +203,21 @@ def question_key(item: Item) -> int:
 
 
 class QuestionTotals:
-    """Sums over the rows of each question: (questions,) keys, (questions, 10) sums as in `QuestionSums`.
+    """Sums over the rows of each question, with their (questions,) keys.
 
     Of more than `MOST` questions those whose keys are equal without the last `dropped_bits` bits are one cluster. It
     is the least number of bits that leaves `MOST` clusters, which depends on the questions alone: totals of the same
     rows are equal, in whatever order and windows they were added.
     """
 
-    def __init__(
-        self, keys: Sequence[int] | np.ndarray, sums: Sequence[Sequence[float]] | np.ndarray, dropped_bits: int = 0
-    ):
+    def __init__(self, keys: Sequence[int] | np.ndarray, sums: QuestionSums, dropped_bits: int = 0):
         self.dropped_bits = dropped_bits
         while True:
-            self.keys, places = np.unique(self.key_of(keys), return_inverse=True)
+            self.keys, clusters = np.unique(self.key_of(keys), return_inverse=True)
             if len(self.keys) <= MOST:
                 break
             self.dropped_bits += 1
-        self.sums = np.zeros((len(self.keys), np.shape(sums)[1]))
-        np.add.at(self.sums, places, np.asarray(sums, dtype=float))
+        self.sums = sums.each(partial(np.bincount, clusters, minlength=len(self.keys)))
 
     def key_of(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return the key of the cluster of each question."""
@@ -229,16 +225,19 @@ class QuestionTotals:
 
     def __add__(self, other: "QuestionTotals") -> "QuestionTotals":
         dropped_bits = max(self.dropped_bits, other.dropped_bits)
-        return QuestionTotals(np.r_[self.keys, other.keys], np.r_[self.sums, other.sums], dropped_bits)
+        both = {name: np.r_[sums, getattr(other.sums, name)] for name, sums in vars(self.sums).items()}
+        return QuestionTotals(np.r_[self.keys, other.keys], QuestionSums(**both), dropped_bits)
 
-    @property
-    def question_sums(self) -> QuestionSums:
-        """The sums as the argument of `estimation.estimate_accuracy`."""
-        return QuestionSums(*self.sums.T)
+    def as_json(self) -> dict[str, Any]:
+        """Return the argument of `from_json`, in types that JSON has."""
+        sums = {name: column.tolist() for name, column in vars(self.sums).items()}
+        return {"keys": self.keys.tolist(), "sums": sums, "dropped_bits": self.dropped_bits}
 
-    def as_json(self) -> dict[str, list]:
-        """Return the arguments that make these totals again, in types that JSON has."""
-        return {"keys": self.keys.tolist(), "sums": self.sums.tolist(), "dropped_bits": self.dropped_bits}
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "QuestionTotals":
+        """Return the totals that `as_json` wrote."""
+        sums = QuestionSums(**{name: np.array(column) for name, column in content["sums"].items()})
+        return cls(content["keys"], sums, content["dropped_bits"])
 
 
 def label_of(item: Item) -> float:
@@ -262,10 +261,15 @@ def totals_by_system(
     """Return {system: sums by question} from a judge's (answers,) verdicts, probabilities and abstentions."""
     labels = np.array([label_of(item) for item in items])
     chances = np.array([item.chance or 1.0 for item in items])
-    sums = row_sums(judged, verdicts, labels, chances, declined).T
+    sums = row_sums(judged, verdicts, labels, chances, declined)
     keys = np.array([question_key(item) for item in items])
     rows_of = rows_by_system([item.system for item in items])
-    return {system: QuestionTotals(keys[rows], sums[rows]) for system, rows in rows_of.items()}
+    return {system: totals_of(keys, sums, rows) for system, rows in rows_of.items()}
+
+
+def totals_of(keys: np.ndarray, sums: QuestionSums, rows: Sequence[int] | np.ndarray) -> QuestionTotals:
+    """Return the sums by question of some rows, from the (all rows,) keys and sums."""
+    return QuestionTotals(keys[rows], sums.each(lambda column: column[rows]))
 
 
 DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
@@ -645,6 +649,11 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
         rows["contexts"] = [item.contexts for item in items]
     rows["score"], rows["label"] = (list(column) for column in zip(*(item.human for item in items), strict=True))
     return rows
+
+
+def json_digest(content: object) -> str:
+    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _row_digest(signature: str, texts: object, scores: Sequence[float], counts: Mapping[str, int]) -> str:

@@ -19,7 +19,7 @@ MAX_GROUPS = 400  # groups of questions that are left out in turn for Kendall's 
 _INSIDE = 1e-9 - 1, 1 - 1e-9  # coefficients of which Fisher's z is finite
 # Standard error of Fisher's z for normal scores, in units of 1 / sqrt(rows - 3) (Fieller, Hartley & Pearson 1957).
 _NORMAL_ERROR = {"pearson": 1.0, "spearman": 1.06**0.5, "kendall": 0.437**0.5}
-_MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
+_MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 96 MiB
 
 
 def pearson(x: np.ndarray, y: np.ndarray) -> float:
@@ -172,51 +172,27 @@ def auc_limits(scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray) -
     return area, float(low), float(high)
 
 
-def resampled_ranks(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return (samples, rows) ranks from 1 in every resample, ties with their mean; undefined for rows not drawn.
-
-    >>> resampled_ranks(np.array([5.0, 7.0, 7.0]), np.array([[1.0, 1, 1], [2, 0, 1]]))
-    array([[1. , 2.5, 2.5],
-           [1.5, 3. , 3. ]])
-    """
-    ties, score_numbers = _tie_counts(scores, counts)
-    rank = np.cumsum(ties, axis=1) - (ties - 1) / 2
-    return rank[:, score_numbers]
-
-
-def _tie_counts(scores: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (samples, distinct) counts of the distinct scores, rising, and the (rows,) number of each row's score."""
-    distinct, score_numbers = np.unique(scores, return_inverse=True)
-    order = np.argsort(score_numbers, kind="stable")
-    first = np.searchsorted(score_numbers[order], np.arange(len(distinct)))
-    return np.add.reduceat(counts[:, order], first, axis=1), score_numbers
-
-
-def resampled_spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return Spearman's rho of every resample, ranked anew; see `resampled_pearson`."""
-    return resampled_pearson(resampled_ranks(x, counts), resampled_ranks(y, counts), counts)
-
-
 def resampled_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return Kendall's tau-b of every resample; see `resampled_pearson`."""
     if len(x) > _MAX_SIGNS:
-        rows = np.arange(len(x))
-        drawn = (np.repeat(rows, sample.astype(int)) for sample in counts)
-        return np.array([kendall(x[picks], y[picks]) for picks in drawn])
+        return np.array([_weighted_kendall(x, y, sample) for sample in counts])
     # All pairs of rows at once: many small calls of scipy take longer.
-    signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
-    concordant = ((counts @ signs) * counts).sum(axis=1)
-    total = counts.sum(axis=1) ** 2
-    untied = [total - (_tie_counts(side, counts)[0] ** 2).sum(axis=1) for side in (x, y)]
-    return ratio(concordant, np.sqrt(untied[0] * untied[1]))
+    signs_x, signs_y = (np.sign(side[:, None] - side) for side in (x, y))
+    weighted = (((counts @ pairs) * counts).sum(axis=1) for pairs in (signs_x * signs_y, signs_x**2, signs_y**2))
+    concordant, untied_x, untied_y = weighted
+    return ratio(concordant, np.sqrt(untied_x * untied_y))
 
 
-def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the area under the ROC curve of (rows,) scores and booleans in every resample; NaN with one class."""
-    right = (counts * positive).sum(axis=1)
-    wrong = counts.sum(axis=1) - right
-    above = (counts * positive * resampled_ranks(scores, counts)).sum(axis=1) - right * (right + 1) / 2
-    return ratio(above, right * wrong)
+def _weighted_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> float:
+    """Return Kendall's tau-b of rows that stand (rows,) times in a sample; parts of a row are slower to count."""
+    rows = np.flatnonzero(counts)
+    if (counts == np.round(counts)).all():
+        rows = np.repeat(rows, counts[rows].astype(int))
+        return kendall(x[rows], y[rows])
+    x, y, weight = x[rows], y[rows], counts[rows].__getitem__
+    if not (_varies(x) and _varies(y)):
+        return float("nan")
+    return float(stats.weightedtau(x, y, np.arange(len(rows)), weight, additive=False).statistic)
 
 
 def permutation_p(

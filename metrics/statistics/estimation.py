@@ -9,11 +9,12 @@ Every verb calls `estimate_accuracy`, and `accuracy_tests` for differences. With
 
 With fewer labels the judge's rate is corrected for its errors on other data (Rogan & Gladen 1978; Lang & Reiczigel
 2014), on the assumption that it errs as often here. `tests/programs/label_simulations.py` measures the coverage of
-all these intervals. The package ppi_python has none of weights, clusters and finite populations.
+all these intervals. The package ppi_python has none of weights and clusters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from statistics import NormalDist
 
@@ -45,7 +46,6 @@ class QuestionSums:
     weight: np.ndarray  # over answers with a label: sum of 1 / probability of being drawn
     label: np.ndarray  # over answers with a label: sum of label (0 to 1) / probability
     judged_labelled: np.ndarray  # over answers with a label: sum of the judge's number / probability
-    chance: np.ndarray  # over answers with a label: sum of the probabilities
     right: np.ndarray  # number of answers whose label is 0.5 or more
     declined: np.ndarray  # number of answers that decline, and that neither the judge nor a label calls right
 
@@ -54,9 +54,13 @@ class QuestionSums:
         """(...) share of the answers that decline."""
         return self.declined.sum(axis=-1) / self.rows.sum(axis=-1)
 
+    def each(self, function: Callable[[np.ndarray], np.ndarray]) -> "QuestionSums":
+        """Return what a function makes of every array."""
+        return QuestionSums(**{name: function(sums) for name, sums in vars(self).items()})
 
-def row_sums(judged, verdicts, labels, probabilities, gives_none=0.0) -> np.ndarray:
-    """Return (..., 10, rows) terms of `QuestionSums`, in the order of its fields.
+
+def row_sums(judged, verdicts, labels, probabilities, gives_none=0.0) -> QuestionSums:
+    """Return the sums of rows of which each has a question of its own.
 
     Args:
         judged: (..., rows) the judge's probabilities or verdicts, 0 to 1.
@@ -66,22 +70,30 @@ def row_sums(judged, verdicts, labels, probabilities, gives_none=0.0) -> np.ndar
         gives_none: (..., rows) 1 for an answer that declines and that the judge does not accept, else 0.
     """
     judged, labels = np.asarray(judged, dtype=float), np.asarray(labels, dtype=float)
+    judged, labels = np.broadcast_arrays(judged, labels)
     is_labelled = ~np.isnan(labels)
-    chance = np.where(is_labelled, probabilities, 0.0)
     weight = is_labelled / np.where(is_labelled, probabilities, 1.0)
     human = np.where(is_labelled, labels, 0.0)
-    weighted, ones = (weight, weight * human, weight * judged), np.ones_like(judged)
-    declined = np.where(human > 0, 0.0, gives_none)
-    columns = np.broadcast_arrays(ones, judged, verdicts, is_labelled, *weighted, chance, human >= 0.5, declined)
-    return np.stack([column.astype(float) for column in columns], axis=-2)
+    sums = QuestionSums(
+        rows=np.ones_like(judged),
+        judged=judged,
+        accepted=verdicts,
+        labelled=is_labelled,
+        weight=weight,
+        label=weight * human,
+        judged_labelled=weight * judged,
+        right=human >= 0.5,
+        declined=np.where(human > 0, 0.0, gives_none),
+    )
+    return sums.each(lambda terms: np.broadcast_to(terms, judged.shape).astype(float))
 
 
 def question_sums(
     judged, verdicts, labels, probabilities, questions: np.ndarray | None = None, gives_none=0.0
 ) -> QuestionSums:
     """Return the sums of `row_sums` over the rows of each question; without `questions` each row is its own."""
-    sums = cluster_sums(row_sums(judged, verdicts, labels, probabilities, gives_none), questions)
-    return QuestionSums(*np.moveaxis(sums, -2, 0))
+    sums = row_sums(judged, verdicts, labels, probabilities, gives_none)
+    return sums.each(partial(cluster_sums, clusters=questions))
 
 
 def cluster_sums(terms: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
@@ -116,13 +128,11 @@ class Powered:
     influence: np.ndarray  # (..., questions) influence of each on the accuracy, scaled to the standard error
 
 
-def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFIDENCE) -> Powered:
+def powered(sums: QuestionSums, confidence: float = CONFIDENCE) -> Powered:
     """Return the accuracy from the judge's numbers of all rows and labels of at least two of them.
 
     Args:
         sums: of every question.
-        finite: estimate the share of right answers among these very rows, not among questions like them; labelled
-            rows then have no sampling error, and the interval is narrower.
         confidence: of the interval.
 
     Raises:
@@ -141,22 +151,19 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     weight, human, judged = (w * scale[..., None] for w in (sums.weight, sums.label, sums.judged_labelled))
     labels_mean, labelled_mean = np.clip(human.sum(axis=-1) / number, 0, 1), judged.sum(axis=-1) / number
     judged_mean = sums.judged.sum(axis=-1) / rows
-    left = np.sqrt(1 - sums.chance / np.maximum(sums.labelled, 1)) if finite else np.ones(weight.shape)
-    drawn = ((left * weight) ** 2).sum(axis=-1) / (weight**2).sum(axis=-1)
-    by_labels = left * (human - labels_mean[..., None] * weight) / number[..., None]
-    by_judge = -left * (judged - labelled_mean[..., None] * weight) / number[..., None]
-    if not finite:
-        by_judge = by_judge + (sums.judged - judged_mean[..., None] * sums.rows) / rows[..., None]
+    by_labels = (human - labels_mean[..., None] * weight) / number[..., None]
+    by_judge = (sums.judged - judged_mean[..., None] * sums.rows) / rows[..., None]
+    by_judge = by_judge - (judged - labelled_mean[..., None] * weight) / number[..., None]
 
     questions = kish(weight)
-    prior = PRIOR * drawn / questions**2
+    prior = PRIOR / questions**2
     alone = (by_labels**2).sum(axis=-1) + prior
     slope = -(by_labels * by_judge).sum(axis=-1) / np.maximum((by_judge**2).sum(axis=-1) + prior, 1e-300)
     trust = np.clip(slope, 0, 1)
     seen = ((by_labels + trust[..., None] * by_judge) ** 2).sum(axis=-1)
     together = seen + prior * (1 + trust**2)
     gain = alone / np.maximum(together, 1e-300) * (questions - 2) / np.maximum(questions - 1, 1e-9)
-    labels_size = effective_size(labels_mean, by_labels, weight, confidence, drawn)
+    labels_size = effective_size(labels_mean, by_labels, weight, confidence)
     size = labels_size * gain
 
     z = NormalDist().inv_cdf((1 + confidence) / 2)
@@ -175,11 +182,9 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     return Powered(*ends, trust, *labels_alone, by_labels, questions, number == rows, influence)
 
 
-def prediction_powered(
-    judged, labels, probabilities, questions=None, finite: bool = False, confidence: float = CONFIDENCE
-) -> Powered:
+def prediction_powered(judged, labels, probabilities, questions=None, confidence: float = CONFIDENCE) -> Powered:
     """Return `powered` of rows; see `question_sums`, with the judge's numbers for its verdicts."""
-    return powered(question_sums(judged, judged, labels, probabilities, questions), finite, confidence)
+    return powered(question_sums(judged, judged, labels, probabilities, questions), confidence)
 
 
 LABELS, TOGETHER, MEASURED, IGNORED, NOTHING = BASES = (
@@ -233,10 +238,8 @@ def estimate_accuracy(
     no_errors: str = "",
     *,
     ignore_errors: bool = False,
-    finite: bool = False,
     confidence: float = CONFIDENCE,
     label_error: float = 0.0,
-    possible: tuple[float, float] = (0.0, 1.0),
 ) -> AccuracyEstimate:
     """Return the accuracy of a system with its interval and basis, or the reason why there is none.
 
@@ -248,10 +251,8 @@ def estimate_accuracy(
             they are not known.
         no_errors: why they are not known, or why they may not hold here.
         ignore_errors: without labels, take the judge's verdicts for the truth.
-        finite: see `powered`.
         confidence: of the interval.
         label_error: share of wrong labels, by which intervals of labels are wider on both sides.
-        possible: least and largest share of right answers that the labels of these very rows leave possible.
 
     >>> verdicts, labels = np.repeat([1.0, 0], [62, 38]), np.full(100, np.nan)
     >>> alone = question_sums(verdicts, verdicts, labels, 0.1)
@@ -265,11 +266,11 @@ def estimate_accuracy(
     'labels'
     """
     labelled, rows = sums.labelled.sum(), sums.rows.sum()
-    by_labels = powered(sums, finite, confidence) if labelled >= MIN_LABELS else None
+    by_labels = powered(sums, confidence) if labelled >= MIN_LABELS else None
     if by_labels is not None and not np.isnan(by_labels.labels_low):
         return AccuracyEstimate(
             float(by_labels.value),
-            *wider(max(by_labels.low, possible[0]), min(by_labels.high, possible[1]), label_error),
+            *wider(by_labels.low, by_labels.high, label_error),
             TOGETHER if by_labels.trust > 0 else LABELS,
             labels_alone=wider(by_labels.labels_low, by_labels.labels_high, label_error),
             powered=by_labels,
@@ -428,19 +429,17 @@ def accuracy_tests(
     draws=None,
     level: float = LEVEL,
     label_error: float = 0.0,
-    finite: bool = False,
 ) -> LabelTests:
     """Test the differences of all pairs of systems, in the order of `itertools.combinations`; NaN without an estimate.
 
-    Two estimates by labels have `label_tests`. Where one rests on measured errors of the judge, or only these very
-    rows count, the test is a z-test: the standard error is that of two normal estimates with these intervals.
+    Two estimates by labels have `label_tests`. Where one rests on measured errors of the judge, the test is a z-test:
+    the standard error is that of two independent normal estimates with these intervals.
 
     Args:
         estimates: at least two, with intervals at one minus `level`; see `numbered_alike`.
         draws: see `label_tests`.
         level: one minus the confidence of the intervals.
         label_error: share of wrong labels in each of the two systems.
-        finite: see `powered`.
 
     .8 and .6 with +-.1 each: the standard errors are .1 / 1.96, of the difference .072, and .2 / .072 = 2.77.
 
@@ -451,25 +450,18 @@ def accuracy_tests(
     """
     from scipy.special import ndtr
 
-    by_labels = [None if finite or not estimate.by_labels else estimate.powered for estimate in estimates]
+    by_labels = [estimate.powered if estimate.by_labels else None for estimate in estimates]
     tests = label_tests(by_labels, draws, level, 2 * label_error)
-    pairs = list(combinations(range(len(estimates)), 2))
-    first, second = np.array(pairs).T
+    first, second = np.array(list(combinations(range(len(estimates)), 2))).T
     z = NormalDist().inv_cdf(1 - level / 2)
     ends = [(np.nan,) * 3 if of.low is None else (of.value, of.low, of.high) for of in estimates]
     accuracies, low, high = np.array(ends, dtype=float).T
     errors = np.maximum(accuracies - low, high - accuracies) / z
-    shared = np.zeros(len(pairs))
-    for i, pair in enumerate(pairs):
-        if finite and all(estimates[system].by_labels for system in pair):
-            a, b = (estimates[system].powered.influence for system in pair)
-            shared[i] = np.clip(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-12), -1, 1)
-    e1, e2 = errors[first], errors[second]
-    together = np.sqrt(np.maximum(e1**2 + e2**2 - 2 * shared * e1 * e2, 0))
+    together = np.hypot(errors[first], errors[second])
     differences = accuracies[first] - accuracies[second]
     p_values = np.maximum(2 * ndtr(-np.abs(differences) / np.maximum(together, 1e-12)), TINY)
     others = np.isnan(tests.differences)
-    normal = differences, p_values, differences, together, np.full(len(pairs), NORMAL)
+    normal = differences, p_values, differences, together, np.full(len(first), NORMAL)
     by_label = tests.differences, tests.p_values, tests.centers, tests.errors, tests.freedom
     chosen = (np.where(others, *pair) for pair in zip(normal, by_label, strict=True))
     return LabelTests(*chosen, tests.complete & ~others, tests.paired, tests.slack)
@@ -479,14 +471,13 @@ def accuracy_differences(
     estimates: Sequence[AccuracyEstimate],
     confidence: float = CONFIDENCE,
     label_error: float = 0.0,
-    finite: bool = False,
 ) -> list[dict[str, float | None]]:
     """Return "value", "low" and "high" of the differences of all pairs, as `compare` has them; see `accuracy_tests`.
 
     Limits are None for too few questions, all three where a system has no estimate. `confidence` is that before Holm's
     correction for the number of pairs.
     """
-    tests = accuracy_tests(estimates, None, 1 - confidence, label_error, finite)
+    tests = accuracy_tests(estimates, None, 1 - confidence, label_error)
     [(_, *limits)] = corrected([tests], 1 - confidence)
     columns = (np.where(np.isnan(ends), None, ends) for ends in (tests.differences, *limits))
     return [{"value": value, "low": low, "high": high} for value, low, high in zip(*columns, strict=True)]
@@ -508,18 +499,18 @@ class LabelPlan:
     question as the judge's verdicts.
     """
 
-    def __init__(self, estimate: Powered, sums: QuestionSums, finite: bool, confidence: float = CONFIDENCE):
+    def __init__(self, estimate: Powered, sums: QuestionSums, confidence: float = CONFIDENCE):
         self.labels, self.rows = int(sums.labelled.sum()), int(sums.rows.sum())
         self.middle, self.questions = float(estimate.low + estimate.high) / 2, float(kish(sums.rows))
         self.z = NormalDist().inv_cdf((1 + confidence) / 2)
         self.size = float(estimate.size)  # effective number of labels, and what it is if every row has a label
         rate = sums.accepted.sum() / self.rows
         size_of_all = effective_size(rate, (sums.accepted - rate * sums.rows) / self.rows, sums.rows, confidence)
-        self.largest = np.inf if finite else self.size if self.labels == self.rows else float(size_of_all)
+        self.largest = self.size if self.labels == self.rows else float(size_of_all)
 
     def half_width(self) -> float:
         """Return half the width of the interval if every row had a label."""
-        low, high = wilson(self.middle, min(self.largest, MOST_LABELS), self.z)
+        low, high = wilson(self.middle, self.largest, self.z)
         return float(high - low) / 2
 
     def labels_needed(self, half_width: float) -> int | None:

@@ -7,7 +7,7 @@ is hardly known where few questions have an error. scipy's and statsmodels' Wils
 independent rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -29,7 +29,7 @@ def kish(sizes: np.ndarray) -> np.ndarray:
     return sizes.sum(axis=-1) ** 2 / np.maximum((sizes**2).sum(axis=-1), 1e-300)
 
 
-def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE, drawn=1.0):
+def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE):
     """Return the (...) number of independent answers with the same variance of the share as these rows.
 
     It is at least the effective number of questions: no variance exceeds that of questions whose answers are all
@@ -41,7 +41,6 @@ def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: 
             rows.
         sizes: (..., questions) number of rows, or their weight.
         confidence: of the interval; the number makes up for Student's t.
-        drawn: share of the variance that is left in a finite population.
 
     All answers to a question alike: ten questions inform as ten answers. Answers of which one to each of ten questions
     is wrong inform as more.
@@ -56,10 +55,10 @@ def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: 
     share, questions = np.asarray(share, dtype=float), kish(sizes)
     freedom = np.maximum(questions - 1, 1)
     unseen = UNSEEN * (share**2 + (1 - share) ** 2) / questions**2
-    variance = (influence**2).sum(axis=-1) * questions / freedom + unseen * drawn
+    variance = (influence**2).sum(axis=-1) * questions / freedom + unseen
     t = stdtrit(freedom, (1 + confidence) / 2) / NormalDist().inv_cdf((1 + confidence) / 2)
     size = share * (1 - share) / np.maximum(variance * t**2, 1e-300)
-    return np.maximum(size, questions / np.maximum(drawn, 1e-12))
+    return np.maximum(size, questions)
 
 
 def wilson(share, number, z: float):
@@ -78,8 +77,7 @@ def wilson(share, number, z: float):
 
     share, number = np.asarray(share, dtype=float), np.asarray(number, dtype=float)
     center = (share + z**2 / (2 * number)) / (1 + z**2 / number)
-    with np.errstate(over="ignore"):  # labels of all rows are as infinitely many
-        half = z / (1 + z**2 / number) * np.sqrt(share * (1 - share) / number + z**2 / (4 * number**2))
+    half = z / (1 + z**2 / number) * np.sqrt(share * (1 - share) / number + z**2 / (4 * number**2))
     tail, limits = 2 * NormalDist().cdf(-z), []
     for limit, right in ((center - half, share), (1 - center - half, 1 - share)):
         limit, count = np.clip(limit, 0, 1), np.round(right * number, 9)  # 3 of 100, not 3.0000000000000027
@@ -122,6 +120,11 @@ class Counts:
                 raise ValueError(f"{kind}: expected answers, got {total}; judge some by hand")
             if not 0 <= hits <= total:
                 raise ValueError(f"{judged_right}: expected 0 to {total}, the number of {kind} answers, got {hits}")
+
+
+def read_counts(groups: Iterable[Mapping[str, float]]) -> list[Counts]:
+    """Return the counts in mappings, which may have other keys too."""
+    return [Counts(*(float(group[name]) for name in COUNTS)) for group in groups]
 
 
 def pooled(groups: Sequence[Counts]) -> tuple[float, float, float, float]:

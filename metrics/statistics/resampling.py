@@ -5,11 +5,10 @@ sacrebleu: AEv sums counts of n-grams, a mean sums scores and rows. All systems 
 paired. Rows of one question are correlated, so whole questions ("clusters") are drawn.
 
 `mean_interval` has the jackknife's standard error (Efron & Tibshirani 1993, "An Introduction to the Bootstrap",
-chapter 11) with Student's t. scipy.stats.bootstrap has no clusters, and statsmodels is no dependency for one
-correction of p-values.
+chapter 11) with Student's t. statsmodels is no dependency for one correction of p-values.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,40 +45,12 @@ def bootstrap_counts(rows: int | np.ndarray, samples: int, seed: int) -> Iterato
         yield counts if clusters is None else counts[:, clusters]
 
 
-def bootstrap(
-    statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]], rows: int | np.ndarray, samples: int, seed: int
-) -> dict[str, np.ndarray]:
-    """Return {name: (samples, ...) values} of statistics, which are functions of (samples, rows) counts."""
-    all_counts = bootstrap_counts(rows, samples, seed)
-    chunks = [{name: statistic(counts) for name, statistic in statistics.items()} for counts in all_counts]
-    return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in statistics}
-
-
 def swaps(rows: int, samples: int, seed: int) -> Iterator[np.ndarray]:
     """Yield (permutations, rows) chunks of 1 where two systems swap a row, with probability 1/2, else 0."""
     rng = np.random.default_rng([seed, _SWAPS])
     for step in _steps(rows, samples):
         bits = rng.integers(256, size=(step, -(-rows // 8)), dtype=np.uint8)
         yield np.unpackbits(bits, axis=1, count=rows).astype(float)
-
-
-def interval(scores: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (...) limits of the expanded percentile interval of (samples, ...) bootstrap scores.
-
-    Percentile intervals of few rows are too narrow: they have z in place of t and n in place of n - 1. Expanded ones
-    correct this (Hesterberg 2015, "What teachers should know about the bootstrap", section 5.2). `rows` is the
-    effective number of rows. Limits are NaN where half of the scores or more are NaN, and for fewer rows than
-    `MIN_ROWS`.
-    """
-    from scipy import stats
-
-    if rows < MIN_ROWS:
-        nothing = np.full(np.shape(scores)[1:], np.nan)
-        return nothing[()], nothing[()]
-    tail = stats.norm.sf(np.sqrt(rows / (rows - 1)) * stats.t.isf((1 - CONFIDENCE) / 2, rows - 1))
-    enough = np.isnan(scores).mean(axis=0) < 0.5
-    low, high = np.nanpercentile(np.where(enough, scores, 0.0), [100 * tail, 100 * (1 - tail)], axis=0)
-    return np.where(enough, low, np.nan)[()], np.where(enough, high, np.nan)[()]
 
 
 def adjust_p_values(p_values: np.ndarray) -> np.ndarray:

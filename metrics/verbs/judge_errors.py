@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ava.calibration import MEASURED_FILE, MUST_BE_EQUAL
+from ..core.judge_model import MEASURED_FILE, MUST_BE_EQUAL
 from ..core.scorer import Scorer
 from ..registry import JUDGE
 from ..reports.report import UNTOLD, briefly, short_names
@@ -27,7 +27,7 @@ from ..rows.sources import Source
 from ..scale.options import Settings, checked_columns, make_scorers, settings_by_metric, with_calibration
 from ..scale.scoring import CONFUSION
 from ..statistics import estimation
-from ..statistics.intervals import CONFIDENCE, COUNTS, MIN_QUESTIONS, Counts, pooled, wilson
+from ..statistics.intervals import CONFIDENCE, COUNTS, MIN_QUESTIONS, Counts, pooled, read_counts, wilson
 from .labels import LABELS_TO_BEGIN
 
 
@@ -101,12 +101,12 @@ def measured_for(scorer: Scorer) -> Measured | None:
     """
     if scorer.calibration is not None:
         facts, is_measured = scorer.calibration.content, scorer.threshold == scorer.calibration.threshold
-        return Measured([_counts(facts["errors"])], facts) if is_measured else None
+        return Measured(read_counts([facts["errors"]]), facts) if is_measured else None
     for facts in scorer.measured:
         if facts["systems"] and all(
             facts.get(name) == scorer.facts.get(name) for name in (*MUST_BE_EQUAL, "escalate")
         ):
-            return Measured(list(map(_counts, facts["systems"])), facts)
+            return Measured(read_counts(facts["systems"]), facts)
     return None
 
 
@@ -117,10 +117,6 @@ def measured_file(escalate: object = None) -> str:
     ('measured.json', 'measured_large.json')
     """
     return MEASURED_FILE if escalate is None else f"measured_{Path(str(escalate)).name}.json"
-
-
-def _counts(counts: Mapping[str, float]) -> Counts:
-    return Counts(*(float(counts[name]) for name in COUNTS))
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,18 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 
 from ..rows.errors import FileError, name_column
-from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good_rows, same_text
+from ..rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
 from ..rows.sources import Source
 from ..rows.values import Row
 from ..scale.scoring import label_note
 from ..statistics.estimation import cluster_sums
 from ..statistics.intervals import MIN_QUESTIONS, wilson
+from ..statistics.resampling import LEAST_DIFFERING
 from .inputs import read_answers, share_of
 
 RATER_COLUMNS = ("rater", "annotator", "worker")
@@ -63,8 +64,41 @@ def what_labels_give(number: int) -> str:
     """
     if number < MIN_QUESTIONS:
         return ""
-    (low, high), (least, most) = (wilson(share, number, 1.96) for share in (0.8, 0.5))
-    return f"{number:,} labels of a system give about +-{50 * (high - low):.0f} to +-{50 * (most - least):.0f} points"
+    least, most = (_half_width(number, share) for share in USUAL_SHARES)
+    return f"{number:,} labels of a system give about +-{least:.0f} to +-{most:.0f} points"
+
+
+USUAL_SHARES = 0.8, 0.5  # of right answers, for which a number of labels is planned
+POINTS = 10  # an error, or a difference of two systems, that is small enough to decide something
+
+
+def _half_width(number: int, share: float) -> float:
+    low, high = wilson(share, number, 1.96)
+    return 50 * float(high - low)
+
+
+def labels_needed(points: float = POINTS) -> int:
+    """Return the number of labels of a system whose interval is at most +- so many points, if 50% are right.
+
+    >>> labels_needed(10), labels_needed(5)
+    (93, 381)
+    """
+    return next(number for number in count(MIN_QUESTIONS) if _half_width(number, USUAL_SHARES[1]) <= points)
+
+
+def what_questions_show(number: int) -> str:
+    """Return in words which differences of two systems so many labelled questions show, and how many 10 points need.
+
+    Fewer than `LEAST_DIFFERING` questions on which systems differ are never significant. The errors of the two systems
+    are taken for independent, with 80% right answers; for the plan with 50%.
+
+    >>> what_questions_show(12)
+    'only differences of about 50 points or more can be significant; 10 points need about 190 questions'
+    """
+    least = max(100 * LEAST_DIFFERING / number, 2**0.5 * _half_width(number, USUAL_SHARES[0]))
+    shown = f"only differences of about {least:.0f} points or more can be significant"
+    needed = f"; {POINTS} points need about {round(labels_needed(POINTS / 2**0.5), -1)} questions"
+    return ("no difference can be significant" if least > 100 else shown) + needed * (least > POINTS)
 
 
 def read_labels(
@@ -200,11 +234,10 @@ def _labels_of_files(
 
     matched = [labels for _, _, labels in good_rows(sources, convert, label_skips)]
     notes += [f"{source.name}: {notice}" for source in sources for notice in source.notices if "labels" in notice]
-    skips.counts[SKIPPED] += label_skips.skipped
-    skips.good.update(label_skips.good)
+    skips.add(label_skips)
     if not any(matched):
         raise FileError(
-            f"{', '.join(source.name for source in sources)}: none of the {label_skips.counts[GOOD]:,} labels belongs "
+            f"{', '.join(source.name for source in sources)}: none of the {label_skips.good.total():,} labels belongs "
             "to one of the rows; id, or question and prediction, and system must be those of the rows"
         )
     if lost := sum(not labels for labels in matched):
@@ -322,8 +355,8 @@ def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: 
         if labelled and share < 1:
             odds.update({row: odds[row] * share for row in labelled})
             notes.append(
-                f"{system}: labelling stopped early, at {share:.0%} of the planned labels; probabilities are "
-                "scaled down, which makes intervals of these rows wider"
+                f"{system}: labelling stopped early, at {share:.0%} of the planned labels; the probabilities "
+                "with which they were drawn are scaled down"
             )
 
 

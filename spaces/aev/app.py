@@ -167,17 +167,14 @@ def length_slider(default: float, label: str, info: str) -> gr.Slider:
     return gr.Slider(0.2, 5, default, step=0.1, label=label, info=info, render=False)
 
 
-SLIDERS = main_sliders()
-CONTROLS = {
-    "alpha": SLIDERS[0],
-    "order": SLIDERS[1],
-    "brevity": length_slider(1, "Too short (B)", "Answers shorter than 1/B of the reference are penalised."),
-    "wordiness": length_slider(2, "Too long (W)", "Answers longer than W times the reference are penalised."),
-    "unlimited": check_box("No limit on wordiness"),
-    "unchanged": check_box("Leave words unchanged (keep stop words, no stemming)"),
-    "best": check_box("Several references are alternatives: the best one counts"),
-}
-ALL = list(CONTROLS.values())
+CONTROLS = [
+    *main_sliders(),
+    length_slider(1, "Too short (B)", "Answers shorter than 1/B of the reference are penalised."),
+    length_slider(2, "Too long (W)", "Answers longer than W times the reference are penalised."),
+    check_box("No limit on wordiness"),
+    check_box("Leave words unchanged (keep stop words, no stemming)"),
+    check_box("Several references are alternatives: the best one counts"),
+]
 
 
 def clicked(event: gr.EventData) -> list:
@@ -187,35 +184,56 @@ def clicked(event: gr.EventData) -> list:
 
 def results() -> list:
     """Add the controls, the plane and the table of parts."""
-    for control in ALL[:2]:
+    for control in CONTROLS[:2]:
         control.render()
     with gr.Row():
         for name, entries in CORNERS.items():
             button = gr.Button(name, size="sm", min_width=90)
-            button.click(None, None, ALL, js=f"() => {json.dumps(entries)}", api_visibility="private")
+            button.click(None, None, CONTROLS, js=f"() => {json.dumps(entries)}", api_visibility="private")
     # A click on a cell sets the sliders. The cell keeps the keyboard focus when the plane is drawn again, until the
     # focus moves elsewhere.
     cells = gr.HTML(apply_default_css=False, js_on_load=html.text_beside(__file__, "cells.js"))
     hidden = {"api_visibility": "private", "show_progress": "hidden"}
-    cells.click(clicked, None, ALL[:2], trigger_mode="multiple", **hidden)
+    cells.click(clicked, None, CONTROLS[:2], trigger_mode="multiple", **hidden)
     outputs = [cells, *plain_outputs()]
     with gr.Accordion("More settings: length penalties, stop words", open=False):
-        for control in ALL[2:]:
+        for control in CONTROLS[2:]:
             control.render()
     return outputs
 
 
-def moved(tick, answer: str, reference: str, *controls) -> list:
-    """Return what the page shows after a control has changed."""
-    if not (answer or reference):
-        raise events.NothingToScore
-    return DEMO.scored(tick, answer, reference, *controls)
+def score(
+    answer: str,
+    reference: str,
+    alpha: float = 0.5,
+    order: float = 2,
+    brevity: float = 1,
+    wordiness: float = 2,
+    unlimited: bool = False,
+    unchanged: bool = False,
+    best: bool = False,
+) -> dict:
+    """Score an answer against a reference, with one setting and over the whole plane.
+
+    Args:
+        answer: the answer to be scored
+        reference: the reference answer
+        alpha: 0 is recall alone, 1 precision alone
+        order: N: 1 compares single words, 4 phrases of up to 4 words
+        brevity: B: answers shorter than 1/B of the reference are penalised
+        wordiness: W: answers longer than W times the reference are penalised
+        unlimited: no limit on wordiness
+        unchanged: keep stop words, no stemming
+        best: several references are alternatives: the best one counts
+    """
+    return DEMO.score(answer, reference, alpha, order, brevity, wordiness, unlimited, unchanged, best)
 
 
 DEMO = Demo(
     __file__,
     "aev",
     show,
+    score,
     controls=CONTROLS,
     controls_in_form=False,
     results=results,
@@ -223,8 +241,8 @@ DEMO = Demo(
     settings=lambda alpha, order: chosen(alpha, order, *IN_BETWEEN[2:]),
 )
 with DEMO.page:
-    changes, quiet = [control.change for control in ALL], {"scroll": False, "show_progress": "hidden"}
-    events.connect(changes, moved, DEMO.inputs, DEMO.area, DEMO.outputs, **quiet)
+    changes, quiet = [control.change for control in CONTROLS], {"scroll": False, "show_progress": "hidden"}
+    events.connect(changes, DEMO.scored, DEMO.inputs, DEMO.area, DEMO.outputs, **quiet)
 
 if __name__ == "__main__":
     DEMO.launch()

@@ -77,6 +77,18 @@ def show(question: str, answer: str, references: list[str], judge: str) -> Resul
     return Result(scores, sentences, [report, table if number > 1 else ""], code, picture)
 
 
+def score(question: str, answer: str, references: list[str] | str, judge: str = JUDGES[0]) -> dict:
+    """Judge an answer: its probability of being right, verdict, reason, and the probability with each reference only.
+
+    Args:
+        question: the question
+        answer: the answer to be judged
+        references: one accepted answer, or a list of them
+        judge: "small" reads English; "base" and "large", where they are installed, read German and Arabic too
+    """
+    return DEMO.score(question, answer, references, judge)
+
+
 def rank(file: str | None) -> dict:
     """Judge the answers in a file: accuracy of its systems and every verdict. Columns are known by their names."""
     upload = uploads.read(file, uploads.guessed(uploads.peek(file)[0]), "ava")
@@ -89,7 +101,8 @@ DEMO = Demo(
     __file__,
     "ava",
     show,
-    controls={"judge": judge_field()},
+    score,
+    controls=[judge_field()],
     results=lambda: plain_outputs(2),
     file_controls=lambda: [judge_field()],
     settings=settings,
@@ -98,8 +111,7 @@ with DEMO.page:
     with gr.Row(visible=False):  # an endpoint for programs; only a field checks that a file was uploaded
         result = gr.JSON(label="systems, accuracy, notes, signatures, left_out, verdicts")
         limits = {"concurrency_id": "file", "concurrency_limit": 1, "trigger_mode": "multiple"}
-        rank_file = server.with_clear_errors(rank)
-        gr.Button("rank").click(rank_file, DEMO.upload[0], result, api_name="rank", **limits)
+        gr.Button("rank").click(server.with_clear_errors(rank), DEMO.upload[0], result, api_name="rank", **limits)
 
 if __name__ == "__main__":
     DEMO.launch()

@@ -1,6 +1,7 @@
 """The factory of demos: a description of fields, results and files becomes a page with examples and links."""
 
 import functools
+import inspect
 import json
 import os
 import re
@@ -23,11 +24,9 @@ KINDS = {bool: "true or false", int | float: "a number", str: "a text"}  # of va
 
 
 class Text(NamedTuple):
-    """A field for a text, or for several, and an argument for programs."""
+    """A field for a text, or for several."""
 
     label: str
-    name: str = ""  # of the argument
-    about: str = ""  # the argument
     info: str | None = None
     placeholder: str | None = None
     lines: int = 1
@@ -99,10 +98,10 @@ class Demo:
 
     `name` is that of its metric, or another of `DEMOS`. demo.toml has texts of the page, in `file` those of the tab
     for a file, the fields, see `Text`, and examples; the page opens with the first one. `show` takes the checked
-    entries of the fields and the values of `controls`, {name of the argument: component, not rendered yet}, and
-    returns a `Result`. `results` adds the components of its outputs, and the controls where they are not
-    `controls_in_form`; default: one for HTML. Of a file, `file_controls` returns further fields, and `settings` makes
-    the settings of the metric of their values.
+    entries of the fields and the values of `controls`, components that are not rendered yet, and returns a `Result`.
+    `endpoint` is the function for programs, with an argument for each of these. `results` adds the components of the
+    outputs, and the controls where they are not `controls_in_form`; default: one for HTML. Of a file, `file_controls`
+    returns further fields, and `settings` makes the settings of the metric of their values.
     """
 
     long = False  # whether work shows its progress
@@ -112,9 +111,10 @@ class Demo:
         app: str,
         name: str,
         show: Callable[..., Result],
+        endpoint: Callable[..., dict],
         *,
         fields: Sequence[Text] = (),
-        controls: Mapping[str, gr.components.FormComponent] = {},
+        controls: Sequence[gr.components.FormComponent] = (),
         controls_in_form: bool = True,
         results: Callable[[], list] | None = None,
         file_controls: Callable[[], list] = list,
@@ -122,9 +122,10 @@ class Demo:
     ):
         self.app, self.name, self.show, self.settings, self.file_controls = app, name, show, settings, file_controls
         self.controls, self.controls_in_form, self.results = controls, controls_in_form, results or plain_outputs
+        self.arguments = list(inspect.signature(endpoint).parameters)
         self.description = tomllib.loads(html.text_beside(app, "demo.toml"))
         self.fields = fields or [Text(**field) for field in self.description["field"]]
-        defaults = tuple(control.value for control in controls.values())
+        defaults = tuple(control.value for control in controls)
         examples = [list(each.values()) for each in self.description["example"]]
         self.examples = [Example(label, note, (*entries, *defaults)) for label, note, *entries in examples]
         self.first, self.example_file = self.examples[0].entries, next(Path(app).parent.glob("example.[cj]s*"), None)
@@ -132,9 +133,9 @@ class Demo:
             gr.Markdown(f"# {self.page.title}\n{html.text_beside(app, 'intro.md')}")
             gr.Markdown(links(name), elem_classes="note")
             self.texts = [field.component() for field in self.fields]
-            self.inputs = [*self.texts, *controls.values()]
+            self.inputs = [*self.texts, *controls]
             self.layout()
-            self.add_endpoint(self.description["purpose"])
+            server.endpoint(endpoint, self.example_arguments())
 
     def layout(self) -> None:
         """Add the form, the tab for a file, and the background."""
@@ -190,40 +191,33 @@ class Demo:
     def _open_links(self):
         """Show what the link says when the page opens."""
         entries = gr.JSON(visible=False)  # only the browser knows them
-        shown = [*self.inputs, *self.area[:3], *self.outputs]
+        shown = [*self.inputs, *self.area, *self.outputs]
 
         def opened(entries: list | None) -> list:
             if not isinstance(entries, list) or len(entries) != len(self.inputs):
                 return [gr.skip()] * len(shown)
             score = functools.partial(self.scored, events.ignore, *entries)
-            return [*entries, *events.outcome(score, self.area, len(self.outputs))]
+            return [*entries, *events.outcome(score, len(self.outputs))]
 
         started = self.page.load(opened, entries, shown, js="() => unpacked()", show_progress="hidden", **events.QUEUE)
         visible = "() => document.documentElement.classList.remove('opening')"
         started.then(None, None, None, js=visible, api_visibility="private")
         return started
 
-    def add_endpoint(self, purpose: str) -> None:
-        """Add the endpoint `/score` for programs, whose arguments are the fields and the controls."""
-        arguments = {}
-        for field, entry in zip(self.fields, self.first, strict=False):
-            kind, lines = (list[str] | str, entry.splitlines()) if field.separator else (str, entry)
-            arguments[field.name] = server.Argument(kind, field.about, lines)
-        for name, control in self.controls.items():
-            kind = float if isinstance(control, gr.Slider) else type(control.value)
-            arguments[name] = server.Argument(kind, f"{control.label}. {control.info or ''}", *[control.value] * 2)
-        server.endpoint("score", self.score, purpose, arguments)
+    def example_arguments(self) -> list:
+        """Return values of the arguments of the endpoint, those that the page opens with."""
+        split = [bool(field.separator) for field in self.fields] + [False] * len(self.controls)
+        return [entry.splitlines() if lines else entry for lines, entry in zip(split, self.first, strict=True)]
 
     def score(self, *entries: object) -> dict:
-        """Return what programs get for the entries of all fields, and of controls that are not as at first."""
-        names = [*(field.name for field in self.fields), *self.controls]
-        return self.show(*self.checked([*entries, *self.first[len(entries) :]], names)).scores
+        """Return what programs get for the entries of all fields and controls."""
+        return self.show(*self.checked(entries, self.arguments)).scores
 
     def checked(self, entries: Sequence, names: Sequence[str]) -> list:
         """Return the checked texts and values of controls; a `Problem` calls them by their names."""
         texts = [field.checked(*pair) for field, *pair in zip(self.fields, entries, names, strict=False)]
         chosen = entries[len(texts) :]
-        for name, control, entry in zip(names[len(texts) :], self.controls.values(), chosen, strict=True):
+        for name, control, entry in zip(names[len(texts) :], self.controls, chosen, strict=True):
             kind = next(kind for kind in KINDS if isinstance(control.value, kind))
             if not isinstance(entry, kind) or isinstance(entry, bool) != isinstance(control.value, bool):
                 got = "null" if entry is None else type(entry).__name__
@@ -232,7 +226,7 @@ class Demo:
 
     def scored(self, tick: Callable, *entries: object) -> list:
         """Return the status of a result, its outputs and its code, for the entries of the form."""
-        names = [field.label for field in self.fields] + [control.label for control in self.controls.values()]
+        names = [field.label for field in self.fields] + [control.label for control in self.controls]
         result = self.show(*self.checked(entries, names))
         status = html.headline(*result.sentences, self.note(entries)) + result.after
         return [status, *result.outputs, result.code]

@@ -22,10 +22,6 @@ SCROLL = html.script("scroll.js")  # shows the status if it is out of view
 QUEUE = {"concurrency_limit": 1, "concurrency_id": "page", "api_visibility": "private"}
 
 
-class NothingToScore(Exception):
-    """The fields are empty; the page shows its hint."""
-
-
 class Stopped(Exception):
     """The visitor stopped long work or left."""
 
@@ -36,7 +32,6 @@ class Area(NamedTuple):
     status: gr.HTML
     results: gr.Column
     stop: gr.Button
-    hint: Markup
 
 
 def results_area(hint: str, name: str = "form") -> Area:
@@ -45,7 +40,7 @@ def results_area(hint: str, name: str = "form") -> Area:
     script = html.script("status.js")
     status = gr.HTML(hint, elem_id=name, elem_classes="status", apply_default_css=False, js_on_load=script)
     stop = gr.Button("Stop", visible=False, size="sm", variant="stop")
-    return Area(status, gr.Column(visible=False, elem_classes="results"), stop, hint)
+    return Area(status, gr.Column(visible=False, elem_classes="results"), stop)
 
 
 STOPPED = html.fill('<p class="hint">Stopped.</p>')
@@ -55,13 +50,13 @@ def _updates(status: Markup, results: bool | None, running: bool = False) -> lis
     return [status, gr.skip() if results is None else gr.update(visible=results), gr.update(visible=running)]
 
 
-def outcome(function: Callable[[], list], area: Area, outputs: int) -> list:
+def outcome(function: Callable[[], list], outputs: int) -> list:
     """Return what the page shows: a function's status and results, or why there are none."""
     try:
         status, *results = function()
         return [*_updates(status, True), *results]
-    except (NothingToScore, Stopped) as reason:
-        status = STOPPED if isinstance(reason, Stopped) else area.hint
+    except Stopped:
+        status = STOPPED
     except Exception as error:
         if not isinstance(error, ValueError):
             traceback.print_exc()
@@ -77,8 +72,8 @@ def ignore(step: str, done: int, total: int) -> None:
 class LongWork:
     """Work that shows its progress and can be stopped: `function` calls `tick(step, done, total)` often."""
 
-    def __init__(self, function: Callable, area: Area, outputs: int):
-        self.function, self.area, self.outputs = function, area, outputs
+    def __init__(self, function: Callable, outputs: int):
+        self.function, self.outputs = function, outputs
         self._stops: dict[str | None, threading.Event] = {}  # of visitors' sessions
 
     def run(self, request: gr.Request, *args) -> Iterator[list]:
@@ -94,7 +89,7 @@ class LongWork:
             if stopped.is_set() or time.monotonic() - looked[0] > ABANDONED:
                 raise Stopped
 
-        work = functools.partial(outcome, lambda: self.function(tick, *args), self.area, self.outputs)
+        work = functools.partial(outcome, lambda: self.function(tick, *args), self.outputs)
         self._stops[session], result = stopped, Future()
         threading.Thread(target=lambda: result.set_result(work()), daemon=True).start()
         try:
@@ -143,17 +138,17 @@ def connect(
     it raises ValueError for bad input. `triggers` are events, such as `button.click`, or an event to follow. A trigger
     that fires during a run starts another run after it. `linked` results have an address; `scroll` shows the area.
     """
-    work = LongWork(function, area, len(outputs))
+    work = LongWork(function, len(outputs))
 
     def run(*args) -> list:
-        return outcome(functools.partial(function, ignore, *args), area, len(outputs))
+        return outcome(functools.partial(function, ignore, *args), len(outputs))
 
     on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)
     if scroll:
         on(None, None, None, js=SCROLL, api_visibility="private")
     js = f"(...values) => started('{area.status.elem_id}', {len(inputs)}, {str(linked).lower()}, values)"
     event = {**QUEUE, "show_progress_on": [area.status], "trigger_mode": "always_last", "js": js} | event
-    run = on(work.run if long else run, list(inputs), [*area[:3], *outputs], **event)
+    run = on(work.run if long else run, list(inputs), [*area, *outputs], **event)
     if long:
         area.stop.click(work.stop, None, None, queue=False, api_visibility="private", trigger_mode="multiple")
     return run

@@ -10,7 +10,7 @@ from genqa_metrics.reports.table import Table, html_table
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
-NARROW = 48  # characters of a row of a table that stays a table on phones
+NARROW = 40  # characters of a row of a table that stays a table on phones
 # Gradio renders HTML as a template of JavaScript and of Handlebars: neither may see a placeholder in a visitor's text.
 _TEMPLATE = str.maketrans({"$": "&#36;", "{": "&#123;", "}": "&#125;", "`": "&#96;", "\\": "&#92;"})
 
@@ -91,6 +91,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence], caption: str, numbers
     """Return a table in the HTML of the toolkit's reports; `numbers` are columns, from 0, aligned at the right."""
     texts, cells = set(range(len(header))) - set(numbers), list(map(list, rows))
     markup = str(html_table(Table(caption, list(header), cells), text_columns=texts))
-    if sum(max(len(row[i]) for row in [header, *cells]) for i in range(len(header))) < NARROW:
+    if sum(max(len(Markup(row[i]).striptags()) for row in [header, *cells]) for i in range(len(header))) < NARROW:
         markup = markup.replace(' cards"', '"', 1)
     return Markup(markup.translate(_TEMPLATE))

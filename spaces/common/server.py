@@ -2,21 +2,19 @@
 
 import functools
 import importlib.util
-import inspect
 import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import UnionType
-from typing import NamedTuple
 
 import gradio as gr
 from genqa_metrics.core import checkpoints
 from genqa_metrics.reports.table import render
 from genqa_metrics.verbs.label import guard
 from gradio.routes import STATIC_TEMPLATE_LIB, templates
+from gradio.utils import get_function_description
 from jinja2 import DictLoader
 from markupsafe import escape
 from starlette.middleware import Middleware
@@ -29,6 +27,8 @@ from .html import script
 DELETE_CACHE = (600, 3600)  # seconds between two searches for old files, and the age at which files are deleted
 QUEUE = 64  # visitors that may wait; further ones are told that the demo is busy
 PREVIEW, PAGE = "preview.png", "frontend/index.html"
+# Gradio announces the end of a run under this key, for which it has no text.
+DONE = gr.I18n(en={"common.complete": "Done"})
 CHECKPOINT = os.environ.get("GENQA_CHECKPOINT", "small")  # of the judges: a size, a folder or an id of the Hub
 
 THEME = gr.themes.Default(
@@ -48,6 +48,7 @@ def is_here(model: str) -> bool:
 def with_clear_errors(function: Callable) -> Callable:
     """Return a function for programs: a ValueError becomes an error of Gradio with the same message."""
 
+    @functools.wraps(function)
     def run(*args):
         try:
             return function(*args)
@@ -57,32 +58,15 @@ def with_clear_errors(function: Callable) -> Callable:
     return run
 
 
-class Argument(NamedTuple):
-    """An argument of an endpoint for programs."""
-
-    kind: type | UnionType
-    about: str
-    example: object
-    default: object = inspect.Parameter.empty
-
-
-def endpoint(name: str, function: Callable, purpose: str, arguments: Mapping[str, Argument]) -> None:
-    """Add an endpoint for programs, `/name`: a function of the arguments in their order, and a sentence on it."""
-    run = with_clear_errors(function)
-    parameters = [
-        inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=facts.default)
-        for argument, facts in arguments.items()
-    ]
-    run.__signature__ = inspect.Signature(parameters, return_annotation=dict)
-    run.__annotations__ = {argument: facts.kind for argument, facts in arguments.items()}
-    lines = (f"    {argument}: {facts.about}" for argument, facts in arguments.items())
-    run.__name__, run.__doc__ = name, "\n".join([purpose, "", "Args:", *lines])  # tools of MCP have it
-    gr.api(run, api_name=name, concurrency_limit=1, concurrency_id="page")
+def endpoint(function: Callable, example: Sequence) -> None:
+    """Add an endpoint for programs, with the name, arguments and docstring of a function, and values as an example."""
+    gr.api(with_clear_errors(function), concurrency_limit=1, concurrency_id="page")
     added = list(gr.context.Context.root_block.fns.values())[-1]
-    for facts, component in zip(arguments.values(), added.inputs, strict=True):
-        component.label = facts.about
-        component._api_info = {**component._api_info, "additional_description": facts.about}
-        component.example_value = component.example_payload = functools.partial(lambda example: example, facts.example)
+    _, arguments, _ = get_function_description(function)
+    for component, about, entry in zip(added.inputs, arguments.values(), example, strict=True):
+        component.label = about
+        component._api_info = {**component._api_info, "additional_description": about}
+        component.example_value = component.example_payload = functools.partial(lambda shown: shown, entry)
 
 
 _TAG = re.compile(r"""<meta\s+(?:property|name)="(?:og:|twitter:|description)[^>]*>\s*""")
@@ -125,6 +109,7 @@ def launch(demo: gr.Blocks, app: str, description: str, first: Sequence, empty: 
         css=script("style.css") + str(render("cards.css")),
         mcp_server=importlib.util.find_spec("mcp") is not None,  # pip install 'gradio[mcp]'
         footer_links=["api", "settings"],
+        i18n=DONE,
         app_kwargs={
             "middleware": [Middleware(guard.Guard, uploads=checks.MAX_FILE)],
             "routes": [Route(f"/{PREVIEW}", lambda request: FileResponse(picture))],

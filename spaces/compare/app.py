@@ -37,7 +37,7 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
     """Return what the page shows for rows, but the code; `after` is HTML for the end of the status."""
     if len({row["system"] for row in rows}) > 1:
         report, questions = comparing.compared(tick, rows)
-        finding, more = report.findings[0].replace("accuracy:", "Accuracy by your labels:", 1), ""
+        finding, more = report.findings[0].replace("accuracy:", "Accuracy by labels:", 1), ""
         table = pandas.DataFrame(comparing.by_answer(questions))
         notes = comparing.notes_of_a_page(report)
         shown = replace(report, notes=notes, findings=report.findings[1:]).to_html()
@@ -62,7 +62,11 @@ def file_page(tick, path: str | None, *columns) -> list:
 
 
 def compare(rows: list[dict]) -> dict:
-    """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks."""
+    """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
+
+    Args:
+        rows: a list of objects with question, prediction, references (a text or a list) and system
+    """
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise checks.Problem("rows: expected a list of objects with question, prediction, references and system.")
     references = [row.get("references") for row in rows]
@@ -114,13 +118,12 @@ class Comparison(Demo):
         results = shown_of(tick, rows, Markup(), self.note(texts))
         return [*results, python_code("code_of_texts.txt", **columns, answers=answers)]
 
-    def add_endpoint(self, purpose: str) -> None:
-        """Add the endpoint `/compare` for programs."""
-        about = "a list of objects with question, prediction, references (a text or a list) and system"
-        server.endpoint("compare", compare, purpose, {"rows": server.Argument(list[dict], about, EXAMPLE)})
+    def example_arguments(self) -> list:
+        """Return an example of the rows that `compare` takes."""
+        return [EXAMPLE]
 
 
-DEMO = Comparison(__file__, "compare", comparing.pasted, fields=FIELDS)
+DEMO = Comparison(__file__, "compare", comparing.pasted, compare, fields=FIELDS)
 
 if __name__ == "__main__":
     DEMO.launch()

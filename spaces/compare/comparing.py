@@ -12,8 +12,9 @@ METRICS = ("ava", "kpqa")
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}}
 # What the page shows side by side, of each system: counts of right answers, then means of scores.
 COUNTS = {"label": "People (labels)", "ava_label": "AVA, the judge"}
-MEANS = {"rougeL": "ROUGE-L", "bertscore": "BERTScore"}
-MEANS |= {"rougeL_kpqa": "ROUGE-L-KPQA", "bertscore_kpqa": "BERTScore-KPQA"}
+SHOWN = {**COUNTS, "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
+SHOWN |= {"rougeL_kpqa": "ROUGE-L-KPQA", "bertscore_kpqa": "BERTScore-KPQA"}
+NO_WINNER = "No system is significantly better than every other one."
 LABEL_THEM = "no labels yet: add labels (1 right, 0 wrong), so that the finding rests on people, not on the judge"
 MAX_SYSTEMS = 4
 MAX_PASTED = 100  # pasted questions
@@ -89,21 +90,30 @@ def notes_of_a_page(report) -> list[str]:
 
 
 def side_by_side(table) -> Markup:
-    """Return a table of what people, the judge and words say of each system, from a `pandas.DataFrame` of answers."""
-    by_system = table.groupby("system", sort=False)
-    systems, rows = list(dict.fromkeys(table["system"])), []
-    for name, title in {**COUNTS, **MEANS}.items():
-        if name not in table or table[name].isna().any():
-            continue
-        means, number = by_system[name].mean().round(9), by_system[name].count()
-        best = [system for system in systems if means[system] == means.max()]
-        cells = [
-            f"{means[system] * number[system]:.0f} of {number[system]}" if name in COUNTS else f"{means[system]:.2f}"
-            for system in systems
-        ]
-        rows.append([title, *cells, *["equal" if len(best) == len(systems) else ", ".join(best)] * (len(systems) > 1)])
-    header = ["", *systems, *["best"] * (len(systems) > 1)]
-    return html.table(header, rows, "What each says: answers that are right, and mean scores", range(1, len(header)))
+    """Return a table of what people, the judge and words say of each system, from a `pandas.DataFrame` of answers.
+
+    The score of a system is bold if a test says that it is better than every other one.
+    """
+    systems = list(dict.fromkeys(table["system"]))
+    names = [name for name in SHOWN if name in table and not table[name].isna().any()]
+    ahead = {}
+    if len(systems) > 1:
+        tested = genqa_metrics.compare(table, (), score_columns=names)
+        leaders = {name: tested.ranking(name).leaders for name in names}
+        ahead = {name: leading[0] for name, leading in leaders.items() if len(leading) == 1}
+    rows = []
+    for name in names:
+        cells = []
+        for system in systems:
+            scores = table.loc[table["system"] == system, name]
+            cell = f"{scores.sum():.0f} of {len(scores)}" if name in COUNTS else f"{scores.mean():.2f}"
+            cells.append(html.fill("<b>{cell}</b>", cell=cell) if ahead.get(name) == system else cell)
+        rows.append([SHOWN[name], *cells])
+    caption = "Right answers, by people or by the judge, and mean scores"
+    if len(systems) > 1:
+        bold = "Bold: significantly better than every other system." if ahead else NO_WINNER
+        caption = f"{caption}. {bold}"
+    return html.table(["", *systems], rows, caption, range(1, len(systems) + 1))
 
 
 def write_csv(path: str, table) -> str:

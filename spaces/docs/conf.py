@@ -150,11 +150,12 @@ def signature(app: object, kind: str, name: str, object_: object, options: objec
 
 
 def finish(app: object, page: str, template: str, context: dict, doctree: object) -> None:
-    """Set tables for phones, and a colon behind the name of an argument where Sphinx writes two hyphens."""
+    """Set tables for phones, keep --options on one line, and write a colon after an argument in place of hyphens."""
     import tables
 
     if "body" in context:
         body = re.sub(r"(</strong>(?: \((?:(?!</strong>).)*?\))?) -- ", r"\1: ", context["body"])
+        body = re.sub(r"(?<=[\s>])--[a-z][a-z-]*", r'<span class="whole">\g<0></span>', body)
         context["body"] = tables.for_phones(body)
 
 

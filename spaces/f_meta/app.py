@@ -10,7 +10,6 @@ from common.demo import Demo, Result, metric_code, plain_outputs
 from genqa_metrics.f_meta.scorer import FMetaScorer
 from markupsafe import Markup
 
-CLOSE = 0.05  # parts that differ by less are called about the same
 MANY = 8  # a matrix with more columns is drawn small
 DEFAULT, METEOR = "Same question", "METEOR"
 BASES = {DEFAULT: "same_question", "ROUGE-L": "rouge", "BLEU-4": "bleu", METEOR: "meteor"}
@@ -83,21 +82,6 @@ def coverage(explained: dict) -> list[str]:
     return sentences
 
 
-def balance(scores: dict) -> str:
-    """Return which of the two parts is lower, and what that means; both may be low.
-
-    >>> balance({"f_meta_precision": 0.9, "f_meta_recall": 0.5})
-    'Recall is lower: references are matched less well than generated questions, as when one is repeated.'
-    """
-    ahead = scores["f_meta_precision"] - scores["f_meta_recall"]
-    if abs(ahead) < CLOSE:
-        return "Precision and recall are about the same."
-    if ahead > 0:
-        return "Recall is lower: references are matched less well than generated questions, as when one is repeated."
-    why = "generated questions are matched less well than references, as when some ask other things"
-    return f"Precision is lower: {why}."
-
-
 def show(generated: list[str], references: list[str], base: str) -> Result:
     """Return what the page shows for two lists."""
     if base not in BASES:
@@ -114,7 +98,18 @@ def show(generated: list[str], references: list[str], base: str) -> Result:
     drawn = {"matrix": matrix, "many": len(matrix[0]) > MANY, "short": in_two_letters, **explained["best_match"]}
     tables = matches_html(explained, "references") + matches_html(explained, "predictions")
     outputs = [html.rendered(__file__, "matrix.html.j2", **drawn), tables]
-    return Result(scores, [*coverage(explained), summary, balance(scores)], outputs, code)
+    return Result(scores, [*coverage(explained), summary], outputs, code)
+
+
+def score(generated: list[str] | str, references: list[str] | str, base: str = DEFAULT) -> dict:
+    """Score a set of generated questions against a set of reference questions.
+
+    Args:
+        generated: the generated questions, a list of texts
+        references: the reference questions, a list of texts
+        base: the score of a pair of questions: "Same question", "ROUGE-L", "BLEU-4" or "METEOR"
+    """
+    return DEMO.score(generated, references, base)
 
 
 def settings_of_file(base: str) -> dict:
@@ -140,7 +135,8 @@ DEMO = Demo(
     __file__,
     "f_meta",
     show,
-    controls={"base": base_field(list(BASES), f"Scores a pair of questions.{METEOR_NOTE}")},
+    score,
+    controls=[base_field(list(BASES), f"Scores a pair of questions.{METEOR_NOTE}")],
     results=results,
     file_controls=lambda: [base_field(OF_FILES)],
     settings=settings_of_file,

@@ -42,7 +42,18 @@ def show(question: str, answer: str, passages: list[str]) -> Result:
     return Result(scores, sentences, [report], code)
 
 
-DEMO = Demo(__file__, "grounding", show, settings=settings)
+def score(question: str, answer: str, passages: list[str] | str) -> dict:
+    """Judge an answer: the share of its supported sentences, and every sentence with its verdict and evidence.
+
+    Args:
+        question: the question, or ""
+        answer: the answer, in English
+        passages: one passage, or a list of them
+    """
+    return DEMO.score(question, answer, passages)
+
+
+DEMO = Demo(__file__, "grounding", show, score, settings=settings)
 
 if __name__ == "__main__":
     DEMO.launch()

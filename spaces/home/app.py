@@ -12,7 +12,13 @@ from genqa_metrics.reports.table import listed
 METRICS, JUDGED = ["aev", "kpqa", "ava"], ("ava_score", "ava_label")
 CONTENT = {"alpha": 0.0, "max_order": 1, "wordiness": float("inf"), "reference_recall": "best"}
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}, "aev": CONTENT}
-CODE = "import genqa_metrics\n\nreport = genqa_metrics.score({!r}, {!r})\nprint(report.to_pandas().T)"
+CODE = """
+import genqa_metrics
+
+rows = {rows!r}
+settings = {settings}
+print(genqa_metrics.score(rows, {metrics!r}, settings).to_pandas().T)
+"""
 # score -> its name, the demo that explains it, and where it fails
 SHOWN = {
     "rougeL": ("ROUGE-L", "kpqa", "a wrong fact in the right words; a right one in other words"),
@@ -25,7 +31,7 @@ SHOWN = {
 
 
 def preferred(scores: list[dict]) -> str:
-    """Return which scores of words prefer which of two answers, in a sentence."""
+    """Return which scores, but the judge, prefer which of two answers, in a sentence."""
     names = {
         side: [SHOWN[name][0] for name in SHOWN if name not in JUDGED and round(scored[name] - other[name], 2) > 0]
         for side, scored, other in (("A", *scores), ("B", *scores[::-1]))
@@ -33,7 +39,7 @@ def preferred(scores: list[dict]) -> str:
     sentences = [
         f"{listed(liked)} prefer{'s' * (len(liked) == 1)} **{side}**" for side, liked in names.items() if liked
     ]
-    return f"{', '.join(sentences)}." if sentences else "Scores of words see no difference."
+    return f"{', '.join(sentences)}." if sentences else "The other scores see no difference."
 
 
 def show(question: str, references: list[str], *answers: str) -> Result:
@@ -50,10 +56,24 @@ def show(question: str, references: list[str], *answers: str) -> Result:
     )
     sentences = [f"The judge calls {verdicts}.", preferred(scores) if len(scores) == 2 else ""]
     bars = html.rendered(__file__, "crossing.html.j2", shown=SHOWN, scores=scores, calls=calls, link=link_to)
-    return Result({"scores": scores}, sentences, [bars], html.python(CODE.format(rows, METRICS)))
+    settings = repr(SETTINGS).replace(": inf", ": float('inf')")
+    code = html.python(CODE.format(rows=rows, settings=settings, metrics=METRICS))
+    return Result({"scores": scores}, sentences, [bars], code)
 
 
-DEMO = Demo(__file__, "home", show)
+def score(question: str, references: list[str] | str, answer: str, other_answer: str = "") -> dict:
+    """Score one or two answers with every metric and the judge.
+
+    Args:
+        question: the question, in English
+        references: one accepted answer, or a list of them
+        answer: the answer to be scored
+        other_answer: another answer, or ""
+    """
+    return DEMO.score(question, references, answer, other_answer)
+
+
+DEMO = Demo(__file__, "home", show, score)
 
 if __name__ == "__main__":
     DEMO.launch()

@@ -46,7 +46,18 @@ def show(question: str, answer: str, references: list[str]) -> Result:
     return Result({name: scores[name] for name in METRICS}, sentences, [report], metric_code("kpqa", **columns))
 
 
-DEMO = Demo(__file__, "kpqa", show)
+def score(question: str, answer: str, references: list[str] | str) -> dict:
+    """Score an answer: BLEU-1, ROUGE-L and BERTScore with and without keyphrase weights.
+
+    Args:
+        question: the question, in English
+        answer: the answer to be scored
+        references: one reference answer, or a list of them; every score uses the best one
+    """
+    return DEMO.score(question, answer, references)
+
+
+DEMO = Demo(__file__, "kpqa", show, score)
 
 if __name__ == "__main__":
     DEMO.launch()

@@ -61,8 +61,8 @@ def save(path, rows):
         data = lines(rows).encode()
     if name.endswith(".zst"):
         data = pa.compress(data, codec="zstd", asbytes=True)
-    elif name.endswith((".gz", ".bz2", ".xz")):
-        module = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}[name.rsplit(".", 1)[1]]
+    elif name.endswith((".gz", ".bz2")):
+        module = {"gz": "gzip", "bz2": "bz2"}[name.rsplit(".", 1)[1]]
         data = __import__(module).compress(data)
     path.write_bytes(data)
     return path

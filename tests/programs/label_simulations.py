@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.statistics.estimation import powered, question_sums
-from genqa_metrics.statistics.intervals import COUNTS, Counts, pooled, rogan_gladen
+from genqa_metrics.statistics.intervals import pooled, read_counts, rogan_gladen
 from genqa_metrics.verbs.labelling import probabilities
 from scipy.stats import norm
 
@@ -121,7 +121,7 @@ def ptd_limits(world: World) -> Limits:
 def measured_errors() -> np.ndarray:
     """Return the counts of the bundled judge's errors, on other data."""
     systems = json.loads(MEASURED.read_text())["systems"]
-    return np.array(pooled([Counts(*(system[name] for name in COUNTS)) for system in systems]))
+    return np.array(pooled(read_counts(systems)))
 
 
 def with_measured_errors(world: World, own: Limits) -> Limits:

@@ -8,7 +8,6 @@ accepts right ones, or loses right ones and accepts wrong ones.
 import argparse
 import gzip
 import json
-import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,20 +19,17 @@ CHANGES = ("wrong rejected", "right accepted", "right lost", "wrong accepted")
 
 
 class RememberingJudge(Judge):
-    """A judge that reads every distinct triple once, however many rules are tried; `memory` is a file of logits."""
+    """A judge that reads every distinct triple once, however many rules are tried."""
 
-    def __init__(self, loaded, memory: Path | None):
+    def __init__(self, loaded):
         super().__init__(loaded)
-        self.memory = memory
-        self.known = pickle.loads(memory.read_bytes()) if memory and memory.is_file() else {}
+        self.known = {}
 
     def logits(self, triples: Sequence[tuple]) -> np.ndarray:
         """Return the logit of every triple; see `JudgeReader.logits`."""
         new = [triple for triple in dict.fromkeys(triples) if triple not in self.known]
         if new:
             self.known |= zip(new, super().logits(new).tolist(), strict=True)
-            if self.memory:
-                self.memory.write_bytes(pickle.dumps(self.known))
         return np.array([self.known[triple] for triple in triples])
 
     def accepted(self, rows: Sequence[dict], names: Sequence[str]) -> np.ndarray:
@@ -108,13 +104,12 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", type=Path, required=True, help="JSON lines with labels")
     parser.add_argument("--most", type=int, default=400, help="rows of a file")
     parser.add_argument("--judges", nargs="+", default=["small"])
-    parser.add_argument("--memory", type=Path, help="folder that keeps logits")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     result: dict[str, dict] = {}
     files = {path.name.split(".jsonl")[0]: rows_of(path, args.most) for path in args.rows}
     for name in args.judges:
-        judge = RememberingJudge(load_judge(name, device="cpu"), args.memory and args.memory / f"{name}.pickle")
+        judge = RememberingJudge(load_judge(name, device="cpu"))
         result[name] = {file: measured(judge, rows) for file, rows in files.items() if rows}
         print(f"{name}\n\n{table(result[name])}\n")
         if args.json:

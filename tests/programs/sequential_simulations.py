@@ -5,13 +5,14 @@
 `tests/test_stopping.py` repeats it with bounds.
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 from genqa_metrics.statistics.resampling import LEVEL
 from genqa_metrics.statistics.sequential import confidence_sequence, controlled, fresh_rows, log_wealth, rejects
 from scipy.special import betaln
+
+from tests.programs.interval_simulations import show
 
 RESULTS = Path(__file__).parent / "results/sequential_simulations.md"
 QUESTIONS, REPEATS = 500, 2000
@@ -85,11 +86,8 @@ def width(share: float, judge: str, number: int, repeats: int = 100) -> float:
     return float(100 * (high - low).mean())
 
 
-def main() -> None:
-    """Print the tables, or write them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="write them to the file that the pages include")
-    arguments = parser.parse_args()
+def tables() -> list[str]:
+    """Return the lines of the tables."""
     lines = ["| wrong decisions, at most | " + " | ".join(JUDGES) + " |", "|---" * (1 + len(JUDGES)) + "|"]
     for questions in (60, 200, 500):
         for share in (0.5, 0.75, 0.9):
@@ -107,11 +105,8 @@ def main() -> None:
         for share in (0.5, 0.8):
             cells = [f"{width(share, judge, number):.0f}" for judge in columns]
             lines.append(f"| width after {number} labels, accuracy {share}, points | {' | '.join(cells)} |")
-    text = "\n".join(lines) + "\n"
-    print(text)
-    if arguments.write:
-        RESULTS.write_text(text)
+    return lines
 
 
 if __name__ == "__main__":
-    main()
+    show(__doc__, {RESULTS: tables()})

@@ -1,8 +1,7 @@
 """Rows of long answers with a known verdict: a causal language model is told what to say, right or wrong.
 
 It answers from a passage of extractive QA, in which a wrong answer may have taken the place of the right one, or it
-tells a judged answer in other words. An answer that may not say so is left out, see `doubt`, or kept for a teacher,
-together with answers to bare questions and with judged answers that were changed.
+tells a judged answer in other words. An answer that may not say so is left out, see `doubt`.
 """
 
 import json
@@ -24,17 +23,11 @@ PASSAGE = (
     '{style} Write only from the text, and use the words "{answer}".'
 )
 NOTE = "A customer asked: {question}\n\nNote:\n{note}\n\n{style} Do not mention the note."
-CHANGED = (
-    "A customer asked: {question}\n\nThe accepted answer is: {reference}\n\nAnswer of an assistant:\n{answer}\n\n"
-    "{style} Write the new answer only."
-)
 PASSAGE_WORDS, BEFORE = 170, 500  # words of a passage, and characters of it before the answer
 SHORT_NOTE, LONGEST_NOTE = 60, 200  # words
 SHORT = 8  # words of a short answer
 LEAST, MOST = 6, 300  # words of an answer
 TOKENS, BATCH = 210, 256  # tokens of an answer, one that has more is left out; answers that are written at a time
-UNKNOWN = "verdict not known"
-TEACHABLE = (UNKNOWN, "answer missing", "other answer", "words lost", "numbers lost", "negation", "corrected")
 _NEGATION = re.compile(r"\b(?:not|never|no|none|without|cannot|nor)\b|n't", re.IGNORECASE)
 _TASK = re.compile(r"\b(?:the note|this note|rewrit|as an ai|the customer asked)\b", re.IGNORECASE)
 
@@ -51,9 +44,6 @@ class Arguments:
     judged_dir: list[str] = option("folders of the files of verdicts", [])
     passages: int = option("answers from passages, at most", 5000)
     notes: int = option("answers told in other words, at most", 5000)
-    unsure: Path | None = option("NAME.jsonl[.gz]: answers without a known verdict, score 0.5, for `teach.py`", None)
-    questions: int = option("questions that are asked without a passage, at most; needs `unsure`", 0)
-    changed: int = option("judged answers that are changed, at most; needs `unsure`", 0)
     device: str | None = option("torch device; default the best available", None)
     dtype: str = option("floating type of the model", "bfloat16")
     seed: int = option("of the prompts and the answers", 0)
@@ -63,8 +53,8 @@ class Arguments:
 class Prompt:
     """A prompt: `text` is read by the model, and the candidate of `row` is the answer that it has to express.
 
-    The label of `row` is 0.5 if the verdict of the text is not known. `denied` are answers that it must not give, none
-    if it tells a judged answer; `neighbours` are question and references of other questions about the same passage.
+    `denied` are answers that it must not give, none if it tells a judged answer; `neighbours` are question and
+    references of other questions about the same passage.
     """
 
     text: str
@@ -109,34 +99,14 @@ def passage_prompts(rows: Sequence[dict], count: int, rng: random.Random) -> lis
     return prompts[:count]
 
 
-def drawn(rows: Sequence[Triple], count: int, words: tuple[int, int], rng: random.Random) -> list[Triple]:
-    """Return at most `count` rows, drawn at random, whose answers have so many words."""
-    usable = [row for row in rows if words[0] <= len(row.candidate.split()) <= words[1]]
-    return rng.sample(usable, min(count, len(usable)))
-
-
 def note_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
     """Yield at most `count` prompts to rephrase judged answers; short answers are to be told at length."""
-    for row in drawn([row for row in rows if row.label in (0, 1)], count, (2, LONGEST_NOTE), rng):
+    usable = [row for row in rows if row.label in (0, 1) and 2 <= len(row.candidate.split()) <= LONGEST_NOTE]
+    for row in rng.sample(usable, min(count, len(usable))):
         size = "short" if len(row.candidate.split()) < SHORT_NOTE else "long"
         style = rng.choice(wa.WORDS[f"{size}_note_styles"])
         asked = NOTE.format(question=row.question, note=row.candidate, style=style)
         yield Prompt(asked, replace(row, kind="note"))
-
-
-def question_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
-    """Yield prompts that ask a question and give no passage, so that the model says what it believes."""
-    for row in drawn([*{row.question: row for row in rows}.values()], count, (0, 10**6), rng):
-        text = f"{row.question}\n\n{rng.choice(wa.WORDS['question_styles'])}"
-        yield Prompt(text, replace(row, label=0.5, kind="question"))
-
-
-def changed_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
-    """Yield at most `count` prompts to change judged answers so that they agree with the accepted one, or do not."""
-    for row in drawn(rows, count, (SHORT + 1, LONGEST_NOTE), rng):
-        style = rng.choice(wa.WORDS["change_styles"])
-        asked = CHANGED.format(question=row.question, reference=row.references[0], answer=row.candidate, style=style)
-        yield Prompt(asked, replace(row, label=0.5, kind="changed"))
 
 
 def _stems(text: str) -> set[str]:
@@ -155,8 +125,6 @@ def doubt(prompt: Prompt, text: str) -> str | None:
         return "length"
     if _TASK.search(text):
         return "speaks of the task"
-    if row.label not in (0, 1):
-        return UNKNOWN
     if prompt.denied:
         if not wa.occurrence([row.candidate], text):
             return "answer missing"
@@ -179,15 +147,13 @@ def doubt(prompt: Prompt, text: str) -> str | None:
 
 def sure_rows(
     prompts: Sequence[Prompt], texts: Mapping[str, str | None], rng: random.Random
-) -> tuple[list[Triple], list[Triple], Counter]:
-    """Return rows with sure verdicts, balanced; rows for a teacher; counts of reasons. A text of None did not end."""
-    rows, unsure, reasons = [], [], Counter()
+) -> tuple[list[Triple], Counter]:
+    """Return rows with sure verdicts, balanced, and counts of reasons. A text of None did not end."""
+    rows, reasons = [], Counter()
     for prompt in prompts:
         text = texts[prompt.text]
         reason = "unfinished" if text is None else doubt(prompt, text)
         reasons[reason or "kept"] += 1
-        if reason in TEACHABLE:
-            unsure.append(replace(prompt.row, candidate=text, label=0.5))
         if reason:
             continue
         rows.append(replace(prompt.row, candidate=text))
@@ -197,7 +163,7 @@ def sure_rows(
     rng.shuffle(rows)
     right, wrong = ([row for row in rows if row.label == label] for label in (1, 0))
     most = round(1.3 * min(len(right), len(wrong)))
-    return right[:most] + wrong[:most], unsure, reasons
+    return right[:most] + wrong[:most], reasons
 
 
 def written(model, tokenizer, prompts: Sequence[str]) -> Iterator[tuple[str, str | None]]:
@@ -227,8 +193,6 @@ def main() -> None:
     args = parsed(Arguments)
     if not args.spans and not args.judged:
         raise ValueError("spans, judged: expected files to take passages or answers of, got neither; name some")
-    if (args.questions or args.changed) and not args.unsure:
-        raise ValueError("unsure: expected NAME.jsonl: answers to questions and changed ones have no known verdict")
     if not args.model.is_file():
         raise ValueError(f"model: expected a GGUF file, got {args.model}, which is none; download one")
     rng = random.Random(args.seed)
@@ -238,7 +202,6 @@ def main() -> None:
     for name, weight in weighted(args.judged):
         judged += share(judged_triples(named_rows("judged", name, args.judged_dir), name), weight, rng)
     prompts = [*passage_prompts(spans, args.passages, rng), *note_prompts(judged, args.notes, rng)]
-    prompts += [*question_prompts(judged, args.questions, rng), *changed_prompts(judged, args.changed, rng)]
     prompts = list({prompt.text: prompt for prompt in prompts}.values())
 
     args.output.parent.mkdir(parents=True, exist_ok=True)
@@ -259,15 +222,12 @@ def main() -> None:
                 file.write(json.dumps([prompt, text], ensure_ascii=False) + "\n")
                 texts[prompt] = text
 
-    rows, unsure, reasons = sure_rows(prompts, texts, rng)
+    rows, reasons = sure_rows(prompts, texts, rng)
     if not rows:
         problem = f"expected right and wrong answers whose verdict is sure, got {dict(reasons)}"
         raise ValueError(f"no rows: {problem}; ask for more")
-    for path, triples in ((args.output, rows), (args.unsure, unsure)):
-        if path:
-            write_rows(path, (row.as_verdict() for row in triples))
-            print(f"{len(triples):,} rows in {path}")
-    print(f"texts: {dict(reasons)}")
+    write_rows(args.output, (row.as_verdict() for row in rows))
+    print(f"{len(rows):,} rows in {args.output}; texts: {dict(reasons)}")
 
 
 if __name__ == "__main__":

@@ -219,7 +219,7 @@ def escalated(first: Mapping, second: Mapping) -> dict:
 
 def table_of_sets(result: Mapping) -> str:
     """Return Markdown: of several judges a table for each measure, of one judge a table with all measures."""
-    judges = dict(result["judges"])
+    judges = {name: judge for name, judge in result["judges"].items() if "sets" in judge}
     for name in ("small", "base"):
         if {name, "large"} <= judges.keys():
             judges[f"{name}+large"] = escalated(judges[name], judges["large"])

@@ -17,7 +17,6 @@ _DATE = re.compile(
 _WHAT = r"(?:[Tt]he|[Aa]n?) [\w' -]{3,60}?"  # patterns of sentences that can be reordered
 _THING = r"(?:(?:the )?[A-Z0-9$][\w.'-]*(?: (?:of |the |and )?[A-Z0-9][\w.'-]*){0,4})"
 _END = r"(?= (?:is|was|are|were|has|had)\b|[,.])"
-_PLACES = r"(?:In|On|At|During|After|Before|By|Since|From)"
 _DONE = r"(?:was|were) (?P<verb>[a-z]+ed|won|built|made|led|held)"
 _ORDERS = [  # patterns of sentences, and the same in another order
     (re.compile(pattern), order)

@@ -164,7 +164,7 @@ class Builder:
         wrong = filled(forms_of(kind, shape.get("wrong", ()), self.trained), fields)
         wrong += [text for changes in shape.get("changes", ()) for text in filled(forms, fields_of(changes))]
         wrong = [text for text in wrong if text not in accepted and text not in answers]
-        if not wrong:
+        if not (accepted and wrong):
             return None
         if family.get("swap") and rng.random() < 0.5:
             accepted, answers, wrong = wrong, wrong, answers

@@ -17,9 +17,9 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.kpqa.scoring import inverse_document_frequencies, pair_statistics, row_scores
 from genqa_metrics.statistics import correlation as agreement
-from genqa_metrics.statistics.resampling import bootstrap, interval
 
 from training.common import json_rows, option
+from training.resampling import bootstrap, interval, resampled_spearman
 from training.studies.harness import Output, Study, digests, filled, versions
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
@@ -97,7 +97,7 @@ def metric_scores(rows: list[dict], encoder) -> dict:
 
 def with_intervals(scores: Mapping, judged: Judgments, resamples: int) -> dict:
     """Return metric -> "pearson" and "spearman" -> [correlation, low, high] with the ends of its 95% interval."""
-    resampled = {"pearson": agreement.resampled_pearson, "spearman": agreement.resampled_spearman}
+    resampled = {"pearson": agreement.resampled_pearson, "spearman": resampled_spearman}
     pairs, result = product(scores, resampled), {metric: {} for metric in scores}
     statistics = {(metric, name): partial(resampled[name], scores[metric], judged.human) for metric, name in pairs}
     for (metric, name), samples in bootstrap(statistics, judged.clusters, resamples, SEED).items():

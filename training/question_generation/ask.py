@@ -115,16 +115,12 @@ class QuestionGenerator:
         return [list(dict.fromkeys(questions))[:count] for questions in asked]
 
 
-def find(name: str | Path, revision: str | None = None) -> Path:
-    """Return the folder of a generator, see `load`."""
-    return checkpoint_folder("model", CHECKPOINTS / name if name in BUNDLED else name, revision)
-
-
 def load(name: str | Path = "diverse", revision: str | None = None, device: str = "cpu") -> QuestionGenerator:
     """Load a generator: "diverse" or "baseline" (bundled), a folder, or a Hub id ("org/name@v1" or `revision`)."""
     from training.question_generation import generator
 
-    model = generator.load(find(name, revision)).to(device)
+    folder = checkpoint_folder("model", CHECKPOINTS / name if name in BUNDLED else name, revision)
+    model = generator.load(folder).to(device)
     return QuestionGenerator(model, generator.word_vectors(model.config))
 
 

@@ -17,7 +17,6 @@ from training.common import option, source_rows
 
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
-DEV_SHARE = 0.1
 
 
 @dataclass
@@ -93,15 +92,6 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
             raise ValueError(f"{where}: expected text and questions with words, got {text!r:.60} and {asked!s:.60}")
         questions_by_text.setdefault(text, {}).update(dict.fromkeys(asked))
     return [Context(text, tuple(questions)) for text, questions in questions_by_text.items()]
-
-
-def is_dev(text: str, share: float = DEV_SHARE) -> bool:
-    """Return whether a context belongs to the held-out part: by its hash, the same in every run.
-
-    >>> [is_dev(text) for text in ("a", "b", "c", "d", "e", "f")]
-    [False, False, False, True, False, False]
-    """
-    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) / 2**32 < share
 
 
 def checkpoint_folder(argument: str, name: str | Path, revision: str | None = None) -> Path:

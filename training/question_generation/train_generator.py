@@ -25,8 +25,7 @@ class Arguments(Settings):
 
     sources: list[str] = option("files NAME.jsonl.gz in data_dir, or NAME or NAME:SPLIT of the Hub", [])
     data_dir: str | None = option("folder of the local files", None)
-    dev_sources: list[str] = option("held-out pairs, as sources; then dev_share is not used", [])
-    dev_share: float = option("share of the contexts held out, by their hash", 0.1)
+    dev_sources: list[str] = option("held-out pairs, as sources", [])
     dev_rows: int | None = option("pairs used of the held-out part, at random", None)
     layers: int | None = option("LSTM layers; default 2, with a latent variable 1", None)
     vector: int | None = option("principal components of the embeddings; default all", None)
@@ -40,7 +39,9 @@ def check(args: Arguments) -> None:
     """Refuse what cannot work, before any work is done."""
     if not args.sources:
         raise ValueError("sources: nothing to train on; name a file of data_dir or a data set of the Hub")
-    for name, low, high in (("dropout", 0, 0.99), ("latent_dropout", 0, 1), ("dev_share", 0, 0.99), ("init", 0, 1)):
+    if both := [name for name in args.dev_sources if name in args.sources]:
+        raise ValueError(f"dev_sources: expected sources that are not trained on, got {both[0]}; name others")
+    for name, low, high in (("dropout", 0, 0.99), ("latent_dropout", 0, 1), ("init", 0, 1)):
         if not low <= getattr(args, name) <= high:
             raise ValueError(f"{name}: expected a number from {low} to {high}, got {getattr(args, name)}")
     for name, least in (("latent", 0), ("hidden", 2), ("kl_steps", 1), ("max_context", 1), ("max_question", 1)):
@@ -50,8 +51,8 @@ def check(args: Arguments) -> None:
         raise ValueError(f"hidden: expected an even number, got {args.hidden}")
     if args.output not in ("vectors", "free"):
         raise ValueError(f"output: expected 'vectors' or 'free', got {args.output!r}")
-    if args.patience and not (args.dev_share or args.dev_sources):
-        raise ValueError("patience: stopping early needs held-out contexts; set dev_share above 0")
+    if args.patience and not args.dev_sources:
+        raise ValueError("patience: stopping early needs held-out pairs; name some with dev_sources")
 
 
 def measures(predictions) -> dict[str, float]:
@@ -75,13 +76,11 @@ def train(args: Arguments, training) -> dict:
     check(args)
 
     # 1. Pairs of context and question.
-    share = 0 if args.dev_sources else args.dev_share
-    pairs, held_out = [], []
-    for source in args.sources + args.dev_sources:
-        for context in data.read_contexts(source, args.data_dir):
-            dev = source in args.dev_sources or data.is_dev(context.text, share)
-            (held_out if dev else pairs).extend((context.text, text) for text in context.references)
-    if not pairs or ((share or args.dev_sources) and not held_out):
+    pairs, held_out = (
+        [(c.text, text) for name in names for c in data.read_contexts(name, args.data_dir) for text in c.references]
+        for names in (args.sources, args.dev_sources)
+    )
+    if not pairs or (args.dev_sources and not held_out):
         raise ValueError(f"sources: {len(pairs)} pairs to train on and {len(held_out)} held out; name larger sources")
     if args.dev_rows:
         held_out = random.Random(0).sample(held_out, min(args.dev_rows, len(held_out)))

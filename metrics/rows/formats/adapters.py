@@ -1,6 +1,6 @@
 """Adapters of tools whose columns do not all stand at a path: a row of the tool -> its columns by our names.
 
-`table.TOOLS` says which tool needs one.
+`tools.toml` says which tool needs one.
 """
 
 import json

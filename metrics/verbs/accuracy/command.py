@@ -9,7 +9,6 @@ _COLUMN = (
     "Where a column has another name, as for `score`. judge=COLUMN takes the verdicts or probabilities of another "
     "judge (0 to 1) from a column instead of AVA's."
 )
-_FINITE = "Intervals of these very rows, not of questions like them: narrower, for a fixed test set. Needs labels."
 _RATER_ERROR = (
     "Share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default: what the "
     "disagreement of several raters shows; 0 where every row has one label."
@@ -35,7 +34,6 @@ def accuracy(
     form: terminal.PrintAs = "table",
     verbose: terminal.Verbose = False,
     labels: terminal.Labels = None,
-    finite_population: terminal.option(bool, "--finite-population", help=_FINITE) = False,
     by: terminal.By = None,
     rater_error: terminal.option(float | None, "--rater-error", metavar="SHARE", help=_RATER_ERROR) = None,
     confidence: terminal.option(

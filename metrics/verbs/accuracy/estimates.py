@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...rows.reading import Item
-from ...scale.scoring import CONFUSION, QuestionTotals, agreement, confusion_counts
+from ...scale.scoring import CONFUSION, QuestionTotals, agreement, confusion_counts, totals_of
 from ...statistics import estimation
 from ..inputs import places_of, slice_notes
 from ..judge_errors import JudgeErrors
@@ -23,17 +23,16 @@ class JudgedAnswers:
 
     verdicts: np.ndarray  # (answers,) 1 where the judge accepts, else 0
     question_keys: np.ndarray  # (answers,) see `question_key`
-    row_sums: np.ndarray  # (answers, 10) see `estimation.row_sums`
+    sums: estimation.QuestionSums  # of the (answers,) answers, see `estimation.row_sums`
     labels: Labels | None  # of people, None without any
     label_error: float  # share of the labels that are taken to be wrong
     errors: JudgeErrors
     rate_name: str  # what `score` and `compare` call the share of answers that the judge accepts; "" for a column
-    finite: bool  # see `estimation.powered`
     confidence: float
 
     def totals(self, rows: np.ndarray) -> QuestionTotals:
         """Return the sums by question over some rows."""
-        return QuestionTotals(self.question_keys[rows], self.row_sums[rows])
+        return totals_of(self.question_keys, self.sums, rows)
 
     def accuracy(self, system: str, rows: np.ndarray) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
         """Return the accuracy on some rows of a system as reports have it, and the estimate behind it.
@@ -41,11 +40,8 @@ class JudgedAnswers:
         See `JudgeErrors.accuracy`; labels add how the judge agrees with them, and how many more would be needed.
         """
         labels, totals = self.labels, self.totals(rows)
-        options = {"finite": self.finite, "confidence": self.confidence, "label_error": self.label_error}
-        if self.finite and labels:
-            right, labelled = np.nansum(labels.mean[rows]), np.isfinite(labels.mean[rows]).sum()
-            options["possible"] = float(right / len(rows)), float(1 - (labelled - right) / len(rows))
-        numbers, estimate = self.errors.accuracy(system, totals.question_sums, **options)
+        options = {"confidence": self.confidence, "label_error": self.label_error}
+        numbers, estimate = self.errors.accuracy(system, totals.sums, **options)
         numbers["questions"] = len(totals.keys)
         numbers |= {self.rate_name: numbers["judged"]} if self.rate_name else {}
         numbers["labels"] = int(labels.number[rows].sum()) if labels else 0
@@ -56,7 +52,7 @@ class JudgedAnswers:
         numbers |= agreement((cases / labels.probability[labelled, None]).sum(axis=0))
         numbers["confusion"] = dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True))
         if not np.isnan(estimate.powered.low):
-            plan = estimation.LabelPlan(estimate.powered, totals.question_sums, self.finite, self.confidence)
+            plan = estimation.LabelPlan(estimate.powered, totals.sums, self.confidence)
             half_widths = {f"{points:g}": points - self.label_error for points in POINTS}
             numbers["needed"] = {points: plan.labels_needed(half) for points, half in half_widths.items()}
             numbers["questions_needed"] = {points: plan.questions_needed(half) for points, half in half_widths.items()}
@@ -71,7 +67,7 @@ class JudgedAnswers:
             return []
         keys = [self.totals(rows).keys for rows in rows_by_system.values()]
         aligned = estimation.numbered_alike([estimates[system] for system in rows_by_system], keys)
-        limits = estimation.accuracy_differences(aligned, self.confidence, self.label_error, self.finite)
+        limits = estimation.accuracy_differences(aligned, self.confidence, self.label_error)
         shared = [len(np.intersect1d(*pair)) for pair in combinations(keys, 2)]
         return [
             {"first": first, "second": second, "shared_questions": number, "difference": difference}

@@ -47,7 +47,6 @@ def accuracy(
     columns: Mapping[str, str] | None = None,
     settings: Settings | None = None,
     *,
-    finite_population: bool = False,
     by: str | None = None,
     rater_error: float | None = None,
     confidence: float = 0.95,
@@ -66,8 +65,6 @@ def accuracy(
         columns: where a column has another name; {"judge": column} takes the verdicts or probabilities of another
             judge from a column.
         settings: settings of the judge, {"checkpoint": "large"} or, as for `--set`, {"ava.checkpoint": "large"}.
-        finite_population: intervals of these very rows, not of questions like them: narrower, for a fixed test set.
-            Needs labels.
         by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
         rater_error: share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default:
             what the disagreement of several raters shows; 0 where every row has one label.
@@ -110,9 +107,8 @@ def accuracy(
         unread = "values of score or label are no numbers, nor words such as correct or wrong; they were not used"
         notes.append(f"{not_numbers:,} {unread}")
     if not label_sources and all(item.human[1] is None for item in items):
-        for name, is_asked in (("finite_population", finite_population), ("rater_error", rater_error)):
-            if is_asked:
-                raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
+        if rater_error:
+            raise FileError("rater_error: needs labels; give some with labels, or in a column 'label' of the rows")
     label_notes: list[str] = []
     people = read_labels(label_sources, items, plans, columns, skips, label_notes, rater_error)
     labels, chances = np.full(len(items), np.nan), 1.0
@@ -138,12 +134,11 @@ def accuracy(
     answers = JudgedAnswers(
         verdicts=verdicts,
         question_keys=np.array([question_key(item) for item in items]),
-        row_sums=estimation.row_sums(judged, verdicts, labels, chances, declined).T,
+        sums=estimation.row_sums(judged, verdicts, labels, chances, declined),
         labels=people,
         label_error=people.error if people else 0.0,
         errors=errors,
         rate_name=rate_name,
-        finite=finite_population,
         confidence=confidence,
     )
     systems, estimates = {}, {}
@@ -166,7 +161,7 @@ def accuracy(
         judged_by=judged_by,
         settings={
             "confidence": confidence,
-            "truth": "these rows" if finite_population else "questions like these",
+            "truth": "questions like these",
             "rater_error": people.error if people else None,
             "correction": CORRECTION if len(differences) > 1 else "none",
             "columns": columns | ({"judge": judge_column} if judge_column else {}),

@@ -20,7 +20,6 @@ MIN_ROWS = 10  # of a group, below which no correlation is given
 MIN_QUESTIONS = 10  # below which no interval is given: of 5 questions 81% of them hold at worst
 INTERVAL = "95% jackknife interval with Student's t, questions left out in turn"
 MAX_GROUPS = 50
-CURVE_POINTS = 100
 PERMUTATIONS = 10  # per resample: many pairs of metrics, corrected for their number, need small p-values
 
 
@@ -88,19 +87,10 @@ def _correlations(
     return estimates
 
 
-def _thinned(*columns: np.ndarray) -> list[list[float]]:
-    """Return the points of a curve, evenly thinned to `CURVE_POINTS`; the first and the last stay."""
-    points = np.stack(columns, axis=1)
-    kept = np.unique(np.linspace(0, len(points) - 1, min(len(points), CURVE_POINTS)).round().astype(int))
-    return points[kept].tolist()
-
-
 def _as_classifier(scores: np.ndarray, correct: np.ndarray, questions: np.ndarray, seed: int) -> dict[str, object]:
-    """Return AUC, thresholds, calibration and curves of a score as a classifier of answers that humans accept."""
-    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
+    """Return AUC, thresholds and calibration of a score as a classifier of answers that humans accept."""
+    from sklearn.metrics import average_precision_score
 
-    false, hits, _ = roc_curve(correct, scores)
-    precision, recall, _ = precision_recall_curve(correct, scores)
     chosen = {}
     for criterion in thresholds.CRITERIA:
         threshold, best = thresholds.best_threshold(scores, correct, criterion)
@@ -113,8 +103,6 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, questions: np.ndarra
         "average_precision": float(average_precision_score(correct, scores)),
         "thresholds": chosen,
         "calibration": thresholds.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
-        "roc": _thinned(false, hits),
-        "precision_recall": _thinned(recall[::-1], precision[::-1]),
     }
 
 
@@ -198,7 +186,7 @@ def _systems(judgments: Judgments) -> dict | None:
 
 
 def _groups(judgments: Judgments) -> tuple[dict, list[str]]:
-    """Return the correlations within groups, and notes about them."""
+    """Return the correlations within groups and how often a judge's verdicts are the humans', and notes about them."""
     groups: dict[str, dict] = {}
     notes = []
     for grouping, labels in judgments.groups.items():
@@ -217,7 +205,16 @@ def _groups(judgments: Judgments) -> tuple[dict, list[str]]:
             if len(rows) >= MIN_ROWS:
                 scores = {metric: row_scores[rows] for metric, row_scores in judgments.scores.items()}
                 metrics = _correlations(scores, judgments.human[rows], ("pearson", "spearman"), questions)
-            groups[grouping][name] = {"rows": len(rows), "questions": int(questions.max()) + 1, "metrics": metrics}
+            verdicts = {}
+            for judge, limit in judgments.thresholds.items():
+                same = (judgments.scores[judge][rows] >= limit) == judgments.correct[rows]
+                verdicts[judge] = _share(same.astype(float), np.ones(len(rows)), questions)
+            groups[grouping][name] = {
+                "rows": len(rows),
+                "questions": int(questions.max()) + 1,
+                "metrics": metrics,
+                "agreement": verdicts,
+            }
     return groups, notes
 
 
@@ -231,7 +228,9 @@ def _notes(judgments: Judgments) -> list[str]:
             few = f"some questions have many rows: all count as about {effective:.0f} equal questions"
         notes.append(f"{few}: too few for intervals, which need {MIN_QUESTIONS}")
     if len(sizes) < len(human):
-        notes.append("answers to one question are alike: intervals and permutations draw whole questions")
+        notes.append(
+            "answers to one question are alike: intervals leave out whole questions, and permutations swap them"
+        )
     if not np.ptp(human):
         notes.append("all human scores are equal: no correlation is defined")
     for name, scores in {**judgments.scores, "human scores": human}.items():
@@ -256,10 +255,9 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     than 2 on a scale from 1 to 5). `number`: a tenth of the number of permutations.
 
     "interval": the name of the method; "metrics": by metric "pearson", "spearman", "kendall" (value, low, high), with
-    both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration, roc,
-    precision_recall), and of a judge "verdicts" (see `_verdicts`); "differences": of every pair of metrics;
-    "rank_pairs"; "systems"; "groups"; "notes". Numbers have six significant digits; what is not defined is None, and a
-    note says why.
+    both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration), and of a judge
+    "verdicts" (see `_verdicts`); "differences": of every pair of metrics; "rank_pairs"; "systems"; "groups"; "notes".
+    Numbers have six significant digits; what is not defined is None, and a note says why.
     """
     human, correct, questions, notes = judgments.human, judgments.correct, judgments.clusters, _notes(judgments)
     metrics = _correlations(judgments.scores, human, ("pearson", "spearman", "kendall"), questions)
@@ -269,7 +267,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
             metrics[name]["classifier"] = classifier = _as_classifier(scores, correct, questions, seed)
             notes += [f"{name}: has scores outside 0 to 1: no calibration"] * (classifier["calibration"] is None)
     else:
-        notes.append("humans accept all or none of the answers: no thresholds and no ROC")
+        notes.append("humans accept all or none of the answers: no thresholds and no AUC")
     for name, limit in judgments.thresholds.items():
         metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, questions)
     groups, group_notes = _groups(judgments)
@@ -291,12 +289,14 @@ def best_first(metrics: Mapping[str, Mapping], kind: str = "pearson") -> list[st
     return sorted(metrics, key=lambda name: (coefficients[name] is None, -(coefficients[name] or 0.0), name))
 
 
-def against_best(metrics: Mapping, differences: Sequence[Mapping], kind: str = "pearson") -> dict[str, dict]:
-    """Return {metric: its test} against the one with the best correlation of a kind, "pearson" or "spearman".
+def against_best(
+    metrics: Mapping, differences: Sequence[Mapping], kind: str = "pearson", best: str | None = None
+) -> dict[str, dict]:
+    """Return {metric: its test} against `best`, by default the one with the best correlation of a kind.
 
-    P-values are corrected (Holm) for these tests alone.
+    P-values are corrected (Holm) for these tests alone. The kind is "pearson" or "spearman".
     """
-    best = best_first(metrics, kind)[0]
+    best = best or best_first(metrics, kind)[0]
     result = {}
     for entry in differences:
         if best in (entry["first"], entry["second"]):

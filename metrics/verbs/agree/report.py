@@ -10,33 +10,40 @@ import numpy as np
 
 from ...core.scorer import require_extra
 from ...registry import judge_among
-from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
-from ...reports.excerpt import nearest_part
+from ...reports.charts import forest_chart
+from ...reports.excerpt import nearest_part, print_answers
 from ...reports.report import WIDTH, Report, briefly, say
-from ...reports.table import Table, estimate, number, p_value, print_table, visible
+from ...reports.table import Table, estimate, listed, number, p_value, print_table, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows import reading
 from ...rows.errors import FileError, bad_usage, name_column
 from ...scale import options
+from ...statistics.correlation import LEAST_EACH
 from ...statistics.intervals import CONFIDENCE
+from ...statistics.intervals import MIN_QUESTIONS as MIN_EACH
 from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources, rounded
 from ..judge_errors import confusion_table
 from ..labels import agreement_fact, average_raters, rater_of, read_labels
 from ..view.rows import scored_answer
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, against_best, analyse, best_first, differing
-from .rows import AgreeRow, groupings, human_column, metric_scores, read_rows
+from .rows import AgreeRow, baselines, groupings, human_column, metric_scores, read_rows
 
+CORRELATIONS = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
-FIRST_METRICS, FIRST_NOTES, FIRST_ROWS = 6, 3, 5  # on the first screen
+FIRST_NOTES, FIRST_ROWS, FIRST_SYSTEMS = 3, 5, 6  # on the first screen
 MOST_CHARACTERS = 50  # of each text in the table of the worst rows
 FIRST_COLUMNS = {  # of the table on the first screen, with their explanations
     "metric": "",
     "Pearson r": "",
-    "AUC": " AUC: how often an answer that people accept scores higher than one that they reject.",
-    "p corrected": " p: permutation test of the difference from the first Pearson r, corrected (Holm).",
+    "AUC": " AUC: how often an answer that people call right scores above one that they call wrong; ties count half.",
+    "p corrected": " p: permutation test of the difference of Pearson r from that of {best}, corrected (Holm).",
 }
-AGREEMENT, CLASSIFIED = "Agreement with the humans", "Telling correct answers from wrong ones"
+AGREEMENT, CLASSIFIED = "Agreement with people", "Telling right answers from wrong ones"
+TOO_FEW = (
+    f"Too few: an interval needs {MIN_QUESTIONS} questions and, for r, {LEAST_EACH} scores above and below the mean "
+    f"({MIN_EACH} where scores are right or wrong)."
+)
 
 
 def agree(
@@ -89,7 +96,7 @@ def agree(
     from ... import __version__
 
     with bad_usage():
-        require_extra("agree", "matplotlib", "sklearn")
+        require_extra("agree", "sklearn")
         counts = {"seed": seed, "resamples": resamples, "worst": worst}
         options.check_options(on_error, settings=settings, columns=columns, **counts)
         metrics = options.listed_names("metrics", metrics)
@@ -152,6 +159,8 @@ def agree(
     )
     result = analyse(judgments, gap, resamples, seed)
     result["notes"] = [*notes, *result["notes"], *warnings]
+    beside = [name for scorer in scorers.values() for name in baselines(scorer)]
+    order = sorted(best_first(result["metrics"]), key=beside.__contains__)
     settings = {"resamples": resamples, "permutations": PERMUTATIONS * resamples, "seed": seed}
     settings |= {"confidence": CONFIDENCE, "interval": result.pop("interval"), "columns": columns}
     human_facts = {"column": column, "minimum": human_scores.min(), "maximum": human_scores.max()}
@@ -175,8 +184,9 @@ def agree(
             ]
             for name in judgments.thresholds
         },
-        _order=best_first(result["metrics"]),
-        _against_best=against_best(result["metrics"], result["differences"]),
+        _order=order,
+        _beside=beside,
+        _against_best=against_best(result["metrics"], result["differences"], best=order[0]),
         _answers=partial(_viewed, kept, judgments, judge_among(scorers)),
     )
 
@@ -204,8 +214,9 @@ class AgreeReport(Report):
         worst: {judge: the rows on which it and the humans differ most, worst first}.
     """
 
-    title = "Agreement with human judgments"
+    title = "Agreement with people"
     open_tables = 1
+    styles = ("forest.css",)
 
     genqa_metrics: str
     inputs: list[dict[str, Any]]
@@ -222,7 +233,8 @@ class AgreeReport(Report):
     groups: dict[str, dict[str, dict[str, Any]]]
     notes: list[str]
     worst: dict[str, list[dict[str, Any]]]
-    _order: list[str]  # metrics, the best correlation first
+    _order: list[str]  # metrics, the best correlation first, behind them the scores of `_beside`
+    _beside: list[str]  # scores that metrics are compared with, such as ROUGE-L without weights
     _against_best: dict[str, dict[str, Any]]  # {metric: test of its difference from the first one}
     _answers: Callable[[], list[ViewedAnswer]] = list  # what the row viewer shows
 
@@ -235,7 +247,7 @@ class AgreeReport(Report):
         return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(text)})"
 
     def to_pandas(self):
-        """Return a `pandas.DataFrame` with one row per metric, the best Pearson correlation first."""
+        """Return a `pandas.DataFrame` with one row per metric, in the order of the tables."""
         import pandas
 
         rows: dict[str, dict] = {}
@@ -251,42 +263,51 @@ class AgreeReport(Report):
         return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
 
     @property
+    def _label_column(self) -> str:
+        """The column of verdicts, right or wrong."""
+        return self.settings["columns"].get("label", "label")
+
+    @property
     def _verdicts(self) -> dict[str, dict[str, Any]]:
         """{judge: how its verdicts agree with the humans}."""
         return {name: metric["verdicts"] for name, metric in self.metrics.items() if "verdicts" in metric}
 
     @property
     def findings(self) -> list[str]:
-        """How far a judge agrees with the humans, which metric agrees best, and which others may agree as well."""
-        best, tests, on_judges = self._order[0], self._against_best, []
+        """How often a judge gives people's verdict, which metric agrees best, and which others may agree as well."""
+        best, on_judges = self._order[0], []
         for name, counts in self._verdicts.items():
+            same, interval = counts["accepted"] + counts["rejected"], _percent(counts["agreement"])
             on_judges.append(
-                f"{name}: the judge agrees with {counts['accepted'] + counts['rejected']:,} of {self.rows:,} human "
-                f"verdicts, {_shown(counts['agreement'])} (a judge that accepts every answer: "
-                f"{counts['accepted'] + counts['missed']:,}); wrong answers accepted: {counts['let_through']:,}, "
-                f"right ones rejected: {counts['missed']:,}."
+                f"{name}: the judge gives people's verdict on {same:,} of {self.rows:,} answers{interval}; accepting "
+                f"every answer: {counts['accepted'] + counts['missed']:,}. It rejects {counts['missed']:,} right and "
+                f"accepts {counts['let_through']:,} wrong ones."
             )
         pearson = self.metrics[best]["pearson"]
         if pearson["value"] is None:
             return on_judges
-        if pearson["low"] is not None and pearson["low"] <= 0:
-            finding = f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."
-        elif tests:
-            near = [name for name in self._order if name in tests and not _is_behind(tests[name])]
-            lead = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
-            finding = f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {lead}."
-        else:
-            finding = f"{best} agrees with the humans: Pearson r {_shown(pearson)}."
-        return [*on_judges, finding]
+        tested = [name for name in self._order if name in self._against_best and name not in self._beside]
+        near = [name for name in tested if not _is_behind(self._against_best[name])]
+        finding = f"{best} agrees{' best' * bool(tested)} with people: Pearson r {_shown(pearson)}"
+        if pearson["low"] is None:
+            finding += ", without an interval: too few questions, or scores that hardly differ"
+        elif pearson["low"] <= 0:
+            finding = f"No metric is shown to agree with people: Pearson r of {best} is {_shown(pearson)}"
+        elif near:
+            finding += f"; {briefly(near)} may agree as well"
+        elif tested:
+            finding += f"; significantly better than {briefly(tested)}"
+        return [*on_judges, f"{finding}."]
 
     @property
     def next_steps(self) -> list[str]:
-        """Sentences on how to use the metric that agrees best, and a judge."""
-        compare = f"Compare systems by the scores that agree with your humans ({self._order[0]} first)"
-        steps = [f"{compare}: `genqa-metrics compare ROWS`."]
-        if self._verdicts:
-            steps.append("Fit the judge to labels of yours: `genqa-metrics calibrate ROWS`.")
-        return steps
+        """What to do with a judge and labels; these commands take verdicts of people, no other scores."""
+        if not self._verdicts or self.human["column"] != self._label_column:
+            return []
+        return [
+            "how many answers are right: `genqa-metrics accuracy FILE`",
+            "fit the judge to these labels: `genqa-metrics calibrate FILE`",
+        ]
 
     def tables(self) -> list[Table]:
         """Return the tables."""
@@ -295,7 +316,7 @@ class AgreeReport(Report):
 
     def page_tables(self) -> list[Table]:
         """Return all tables except those of the worst rows, which are in the row viewer."""
-        further = filter(None, [_pairs(self), _system_scores(self), *_group_tables(self), _thresholds(self)])
+        further = filter(None, [_system_scores(self), _pairs(self), *_group_tables(self), _thresholds(self)])
         explanation = "At the judge's own threshold, which was not chosen on these rows."
         verdicts = {name: of | {"agreement": of["agreement"]["value"]} for name, of in self._verdicts.items()}
         table = confusion_table("Verdicts of the judge", verdicts, explanation)
@@ -304,26 +325,50 @@ class AgreeReport(Report):
 
     def show(self, console) -> None:
         """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything."""
-        title = f"{self.title} (column {self.human['column']}): {self.rows:,} answers to {self.questions:,} questions"
-        say(console, [title, *(f"-> {finding}" for finding in self.findings)], "bold")
+        right = self.human["correct"]
+        title = f"{self.title}: {self.rows:,} answers to {self.questions:,} questions; right by people: {right}"
+        say(console, [title, *(f"-> {finding}" for finding in self.findings)], "bold", WIDTH)
         console.print()
         table = _correlations(self)
         kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
         header, *rows = ([cells[i] for i in kept] for cells in (table.header, *table.rows))
         explanation = "95% intervals." + "".join(text for name, text in FIRST_COLUMNS.items() if name in header)
-        more = len(rows) - FIRST_METRICS
-        explanation += f" ... and {more:,} more: --verbose." if more > 0 else ""
-        marked = {*range(FIRST_METRICS)} & table.marked
-        print_table(Table("", header, rows[:FIRST_METRICS], explanation, marked), console)
+        beside = [f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in self._beside]
+        explanation += f" Without weights: Pearson r of {listed(beside)}." if beside else ""
+        rows = [row for row in rows if row[0] not in self._beside]
+        marked = {*range(len(rows))} & table.marked
+        print_table(Table("", header, rows, explanation.format(best=self._order[0]), marked), console)
+        if self._verdicts and self.systems and len(self.systems["rows"]) <= FIRST_SYSTEMS:
+            print_table(_system_scores(self), console)
         self.show_notes(console, FIRST_NOTES)
         console.print()
-        for table in _worst(self, FIRST_ROWS):
+        self._print_worst(console, FIRST_ROWS)
+        labels = " --labels LABELS" * ("LABELS" in getattr(console, "names", {}))
+        steps = [f"Next: {step}".replace("`", "").replace("FILE", f"FILE{labels}") for step in self.next_steps]
+        say(console, [*steps, "All tables, what they rest on, and signatures: --verbose"], "dim", WIDTH)
+
+    def show_all(self, console) -> None:
+        """Print everything: findings, all tables, what they rest on, and the worst rows."""
+        say(console, [*(f"-> {finding}" for finding in self.findings), ""], "bold", WIDTH)
+        say(console, [f"note: {note}" for note in self.notes], "bold yellow")
+        for table in self.page_tables():
             print_table(table, console)
-        files = "FILE" + " --labels LABELS" * ("LABELS" in getattr(console, "names", {}))
-        fits = f"Next: genqa-metrics calibrate {files} fits the judge to these labels; "
-        fits += f"genqa-metrics accuracy {files} tells how many answers are right."
-        last = "All tables, what they rest on, and signatures: --verbose"
-        say(console, [*[fits] * bool(self._verdicts), last], "dim", WIDTH)
+        say(console, [*self.facts(), ""])
+        self._print_worst(console)
+
+    def _print_worst(self, console, most: int | None = None) -> None:
+        """Print at most so many rows for each judge on which it and people differ, the largest differences first."""
+        for name, worst in self.worst.items():
+            counts, rows = self._verdicts[name], worst[:most]
+            every = counts["missed"] + counts["let_through"]
+            heading = f"Where {name} (right from {counts['threshold']:g} on) and people give other verdicts"
+            shown = f" ({len(rows):,} of {every:,} shown)" * (len(rows) < every)
+            say(console, [f"{heading}: {every:,} answers{shown}"] * bool(rows), "bold")
+            for row in rows:
+                question = f"{row['id'] or row['line']}: {row['question'] or ''}"
+                grade = f"people {row['human']:g}, judge {row[name]:.3f}"
+                print_answers(console, question, row["references"], [(grade, "", row["prediction"] or "", 2)], WIDTH)
+            console.print()
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -335,27 +380,21 @@ class AgreeReport(Report):
             *(
                 f"not shown {_by(grouping).lower()}: all groups have fewer than {MIN_ROWS} answers, or equal scores"
                 for grouping, groups in self.groups.items()
-                if not any(group["metrics"] for group in groups.values())
+                if not any(group["metrics"] or group["agreement"] for group in groups.values())
             ),
             *self._inputs(),
             *self.signatures.values(),
-            "intervals: of correlations the jackknife of Fisher's z with Student's t; of AUC, agreement and pairs "
+            "intervals: of correlations the jackknife of Fisher's z with Student's t; of AUC, same verdicts and pairs "
             f"Wilson's with an effective number of answers; of differences: {settings['interval']}",
             f"genqa-metrics {self.genqa_metrics}, {settings['permutations']:,} permutations, seed {settings['seed']}",
         ]
 
     def charts(self) -> dict:
-        """Return the charts for the page, by the title of the table that they stand above."""
-        names = [name for name in self._order if self.metrics[name]["pearson"]["value"] is not None]
-        if not names:
-            return {}
-        charts = {AGREEMENT: svg_of(forest_figure(self.metrics, names))}
-        for grouping, groups in self.groups.items():
-            if any(group["metrics"] for group in groups.values()):
-                charts[_by(grouping)] = svg_of(group_figure(groups, names))
-        if all("classifier" in self.metrics[name] for name in names):
-            charts[CLASSIFIED] = curve_panels(self.to_dict(), names)
-        return charts
+        """Return the chart of the page, by the title of the table that it stands above."""
+        estimates = {name: self.metrics[name]["pearson"] for name in self._order}
+        estimates = {name: of for name, of in estimates.items() if of["value"] is not None}
+        first = [self._order[row] for row in _correlations(self).marked]
+        return {AGREEMENT: forest_chart(estimates, first, "Pearson r, with 95% intervals")} if estimates else {}
 
 
 def _is_behind(test: Mapping[str, Any]) -> bool:
@@ -371,6 +410,16 @@ def _shown(number_and_limits: Mapping | None) -> str:
     return estimate(number_and_limits, limit_digits=2)
 
 
+def _percent(share: Mapping) -> str:
+    return "" if share["low"] is None else f" (95% CI {share['low']:.0%} to {share['high']:.0%})"
+
+
+def _with_too_few(shown: Mapping | None) -> str:
+    """Return an estimate as `_shown` does; of one without an interval, that it is of too few answers."""
+    is_rough = shown is not None and shown["value"] is not None and shown["low"] is None
+    return _shown(shown) + " (too few)" * is_rough
+
+
 def _table(title: str, columns: Mapping[str, Sequence[str]], explanation: str) -> Table:
     """Return a table of {head: its cells}."""
     return Table(title, list(columns), [list(cells) for cells in zip(*columns.values(), strict=True)], explanation)
@@ -380,20 +429,22 @@ def _correlations(report: AgreeReport) -> Table:
     metrics, names, tests = report.metrics, report._order, report._against_best
     columns = {"metric": names}
     for kind, head in CORRELATIONS.items():
-        columns[head] = [_shown(metrics[name][kind]) for name in names]
+        columns[head] = [_with_too_few(metrics[name][kind]) for name in names]
     if any("classifier" in metric for metric in metrics.values()):
         columns["AUC"] = [_shown(metrics[name]["classifier"]["auc"]) for name in names]
-    explanation = "With 95% intervals. " * any("[" in cell for cells in [*columns.values()][1:] for cell in cells)
+    cells = [cell for cells in [*columns.values()][1:] for cell in cells]
+    explanation = "With 95% intervals. " * any("[" in cell for cell in cells)
+    explanation += f"{TOO_FEW} " * any("few" in cell for cell in cells)
     if not tests:
         return _table(AGREEMENT, columns, explanation.strip())
     for head, p in (("p", "permutation_p"), ("p corrected", "permutation_p_holm")):
         columns[head] = [p_value(tests[name][p]) if name in tests else "" for name in names]
-    explanation += (
-        "p: permutation test of the difference between this Pearson r and the first one; corrected (Holm) for the "
-        "tests shown. Bold: the first one, and those that do not differ from it at 5%."
-    )
-    table = _table(AGREEMENT, columns, explanation)
-    table.marked = {0} | {names.index(name) for name, test in tests.items() if not _is_behind(test)}
+    explanation += f"p: permutation test of the difference between this Pearson r and that of {names[0]}; corrected "
+    explanation += "(Holm) for the tests shown."
+    table, behind = _table(AGREEMENT, columns, explanation), [name for name, test in tests.items() if _is_behind(test)]
+    if behind:
+        table.explanation += f" Bold: {names[0]}, and those that do not differ from it at 5%."
+        table.marked = {row for row, name in enumerate(names) if name not in behind}
     return table
 
 
@@ -412,8 +463,8 @@ def _pairs(report: AgreeReport) -> Table | None:
             total = counts[0][f"{kind}pairs"]
             columns[f"{head} ({total})"] = [f"{by_metric[f'{kind}right']} of {total}" for by_metric in counts]
         sentences.append(
-            "System pairs: pairs of systems with the better one on the humans' side; clear: those in which the 95% "
-            "interval of the humans' difference leaves out 0."
+            "System pairs: of how many pairs of systems the metric puts the same one first as people do; clear: those "
+            "in which the 95% interval of the difference of the human scores leaves out 0."
         )
     if not sentences:
         return None
@@ -428,23 +479,28 @@ def _system_scores(report: AgreeReport) -> Table | None:
     systems = sorted(human, key=lambda name: (-human[name], name))
     columns = {"system": systems, "answers": [str(answers[name]) for name in systems]}
     columns |= {head: [number(by_system[name]) for name in systems] for head, by_system in scores.items()}
-    return _table("Scores of the systems", columns, "")
+    explanation = "Mean human score and scores of the metrics."
+    for judge in report._verdicts if "system" in report.groups else ():
+        shares = [report.groups["system"][name]["agreement"][judge] for name in systems]
+        columns[f"same verdict: {judge}"] = [_with_too_few(share) for share in shares]
+        explanation += f" Same verdict: share of the answers on which {judge} at its threshold and people agree."
+    return _table("Scores of the systems", columns, explanation)
 
 
 def _group_tables(report: AgreeReport) -> list[Table]:
     tables = []
     for grouping, groups in report.groups.items():
-        estimates = [metric["pearson"] for group in groups.values() for metric in (group["metrics"] or {}).values()]
-        columns = {"metric": report._order}
+        columns = {"metric": [*report._order, *(f"same verdict: {judge}" for judge in report._verdicts)]}
         for label, group in groups.items():
-            metrics = group["metrics"]
-            cells = [_shown(metrics[name]["pearson"]) if metrics else "-" for name in report._order]
-            columns[f"{label} ({group['rows']:,})"] = cells
-        has_interval = any(correlation["low"] is not None for correlation in estimates)
-        interval = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" * has_interval
-        few = f"'-': fewer than {MIN_ROWS} answers, or equal scores."
-        explanation = f"Pearson r{interval}; in brackets above: answers. {few}"
-        tables += [_table(_by(grouping), columns, explanation)] * bool(estimates)
+            correlations = [(group["metrics"] or {}).get(name) for name in report._order]
+            cells = ["-" if of is None else _with_too_few(of["pearson"]) for of in correlations]
+            shares = [_with_too_few(group["agreement"][judge]) for judge in report._verdicts]
+            columns[f"{label} ({group['rows']:,})"] = cells + shares
+        cells = [cell for cells in [*columns.values()][1:] for cell in cells]
+        explanation = "Pearson r with 95% interval" + ", and share of answers with people's verdict" * bool(shares)
+        explanation += f"; in brackets above: answers. '-': fewer than {MIN_ROWS} answers, or equal scores."
+        explanation += f" {TOO_FEW}" * any("few" in cell for cell in cells)
+        tables += [_table(_by(grouping), columns, explanation)] * any(cell != "-" for cell in cells)
     return tables
 
 
@@ -484,20 +540,19 @@ def _viewed(rows: Sequence[AgreeRow], judgments: Judgments, judge: str | None) -
     return answers
 
 
-def _worst(report: AgreeReport, most: int | None = None) -> list[Table]:
-    """Return a table for each judge of at most so many rows on which it and the humans differ most, texts cut."""
+def _worst(report: AgreeReport) -> list[Table]:
+    """Return a table for each judge of the rows on which it and people differ most, texts cut."""
     tables = []
     for name, worst in report.worst.items():
         counts, rows = report._verdicts[name], []
-        for row in worst[:most]:
-            texts = row["question"], row["prediction"], f"[{' | '.join(row['references'])}]"
+        for row in worst:
+            texts = row["question"], " | ".join(row["references"]), row["prediction"]
             cut = [nearest_part(text or "", MOST_CHARACTERS) for text in texts]
-            rows.append([" ".join([f"{row['id'] or row['line']}:", *cut]), f"{row[name]:.3f}", f"{row['human']:g}"])
+            rows.append([f"{row['id'] or row['line']}", *cut, f"{row[name]:.3f}", f"{row['human']:g}"])
         every = counts["missed"] + counts["let_through"]
-        explanation = (
-            f"{len(rows)} of {every:,} answers whose verdict the humans do not share; whole in JSON and HTML."
-        )
-        header = ["row: question, answer [references]", name, "human"]
-        title = f"Where {name} and the humans differ most"
-        tables += [Table(title, header, rows, explanation, wraps=True)] * bool(rows)
+        explanation = f"{len(rows)} of {every:,} answers on which {name}, right from {counts['threshold']:g} on, and "
+        explanation += "people give other verdicts. JSON and HTML have the whole texts."
+        header = ["row", "question", "accepted", "answer", name, "human"]
+        title = f"Where {name} and people differ most"
+        tables += [Table(title, header, rows, explanation, texts={0, 1, 2, 3})] * bool(rows)
     return tables

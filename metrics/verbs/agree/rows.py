@@ -121,6 +121,12 @@ def metric_scores(
     return scores, system_scores, warnings
 
 
+def baselines(scorer: Scorer) -> list[str]:
+    """Return the scores that a metric is compared with, such as those without its weights."""
+    tested = {*scorer.meta_evaluated} & {*scorer.significance_scores}
+    return [name for name in scorer.meta_evaluated if tested and name not in tested]
+
+
 def groupings(rows: Sequence[AgreeRow], group_columns: Sequence[str]) -> dict[str, list[str]]:
     """Return {grouping: (rows,) group of every row}: by question type, system, source, length and named columns."""
     groups = {}

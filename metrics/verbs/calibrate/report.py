@@ -79,7 +79,7 @@ def calibrate(
     with bad_usage():
         check_options(on_error, settings=settings, columns=columns)
         columns, settings = checked_columns(columns), judge_settings(settings)
-        for name in ("threshold", "calibration", "early_stop"):
+        for name in ("threshold", "calibration"):
             if name in settings:
                 raise ValueError(f"settings: {name} is what calibrate finds, or depends on it; leave it out")
         sources = digested_sources(rows)

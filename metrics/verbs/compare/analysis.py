@@ -17,8 +17,8 @@ from ..judge_errors import JudgeErrors
 ACCURACY = "accuracy"  # the estimate that is tested where it can be told, in place of a judge's verdicts
 INTERVAL = "95%: of scores Wilson's, of differences studentized bootstrap; questions resampled"
 OF_ACCURACY = (  # of differences of an accuracy, not by labels of all rows
-    "; by labels of some rows Agresti-Caffo's with the judge and Welch's t; by the judge's errors on other data "
-    "normal, from both intervals"
+    "; by labels of some rows paired t (Agresti-Caffo) with the judge; by the judge's errors on other data normal, "
+    "from both intervals"
 )
 
 

@@ -12,44 +12,45 @@ MOST_SHARES = 6  # systems that a sentence lists
 
 
 def first_systems(report: Report, by: Ranking) -> str:
-    """Return a sentence on which systems are first by a metric, and which are significantly worse."""
+    """Return a sentence on which systems differ significantly by a metric, and which are too close to call."""
     if by.only_verdicts:
         accepts = [f"{name} {report.row_count - rejected(by.judged['systems'][name]):,}" for name in by.order]
         shares = f"{', '.join(accepts[:MOST_SHARES])}{', ...' * (len(accepts) > MOST_SHARES)} of {report.row_count:,}"
-        sentence = f"Which system has more right answers cannot be told: the judge accepts {shares}."
-        ahead = f" By its verdicts {_pairs(by.significant)}; it can err more on one system than on another."
+        sentence = f"No winner: how many answers are right cannot be told. The judge accepts {shares}."
+        ahead = f" By its verdicts alone {_pairs(by.significant)}, but it can err more on one system than on another."
         return sentence + ahead * bool(by.significant)
     others = [system for system in by.order if system not in by.estimated]
     untold = f" The {by.name} of {briefly(others)} cannot be told." if others else ""
     ahead = by.leaders if {*product(by.leaders, by.worse)} <= {*by.significant} else by.order[:1]
     further = _pairs([pair for pair in by.significant if pair not in {*product(ahead, by.worse)}])
-    return f"{_first_of_estimated(report, by, ahead)}{'; ' * bool(further)}{further}.{untold}"
+    return f"{_name_of_score(by)}: {'; '.join(filter(None, _verdicts(report, by, ahead, further)))}.{untold}"
 
 
-def _first_of_estimated(report: Report, by: Ranking, ahead: Sequence[str]) -> str:
-    name, order = by.name, by.estimated
+def _name_of_score(by: Ranking) -> str:
     if by.accuracy and by.accuracy["assumes"]:
-        name += f" ({by.accuracy['assumes']})"
-    elif by.metric in SCORERS and scorer_class(by.metric).verdict and name == scorer_class(by.metric).main:
-        name = f"{scorer_class(by.metric).title}'s verdicts"
+        return f"{by.name} ({by.accuracy['assumes']})"
+    if by.metric in SCORERS and scorer_class(by.metric).verdict and by.name == scorer_class(by.metric).main:
+        return f"{scorer_class(by.metric).title}'s verdicts"
+    return by.name
+
+
+def _verdicts(report: Report, by: Ranking, ahead: Sequence[str], further: str) -> list[str]:
+    """Return clauses on the systems with an estimate: who is significantly better, and what is too close to call."""
+    order = by.estimated
     if [system for system in order if by.ranks[system]["cluster"] == 1] == order[:1]:
         others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
-        return f"{name}: {order[0]} is significantly better than {others}"
-    top = by.scores[order[0]]["value"]
-    tied = [system for system in order if by.scores[system]["value"] == top]
-    if len(tied) < len(order) == 2:
-        few = report.too_few_differ(by.pairs[0])
-        open_ = f"; {few}" if few else ", but not significantly; the two may be equally good"
-        return f"{name}: {order[0]} is ahead{open_}"
-    near = [system for system in by.leaders if system not in tied]
-    if len(tied) > 1:
-        names = listed(tied) if briefly(tied) == listed(tied) else f"{tied[0]} and {len(tied) - 1} others"
-        sentence = f"{name}: {names} have the same score, {number(top)}"
-        sentence += f"; that {briefly(near)} {'has' if len(near) == 1 else 'have'} less may be chance" if near else ""
-    else:
-        sentence = f"{name}: {order[0]} has the highest score; its lead over {briefly(near)} may be chance"
-    are = "is" if len(by.worse) == 1 else "are"
-    return sentence + (f"; {briefly(by.worse)} {are} significantly worse than {briefly(ahead)}" if by.worse else "")
+        return [f"{order[0]} is significantly better than {others}", further]
+    if len({by.scores[system]["value"] for system in order}) == 1:
+        return [f"{briefly(order)} have the same score, {number(by.scores[order[0]]['value'])}"]
+    if len(order) == 2:
+        why = report.too_few_differ(by.pairs[0]) or "the difference is not significant"
+        return [f"too close to call: {order[0]} is ahead of {order[1]}, but {why}"]
+    if not by.significant:
+        return [f"too close to call: no two of the {len(order)} systems differ significantly"]
+    first = listed(ahead) if briefly(ahead) == listed(ahead) else f"the first {len(ahead)} systems"
+    worse = f"{briefly(by.worse)} {'is' if len(by.worse) == 1 else 'are'} significantly worse than {first}"
+    close = f"{order[0]} vs {briefly(by.leaders[1:])}: too close to call" if by.leaders[1:] else ""
+    return [worse if by.worse else "", further, close]
 
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:

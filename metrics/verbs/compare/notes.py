@@ -13,11 +13,15 @@ from ...reports.report import as_sentence, caution_of_words, differing_orders
 from ...rows.reading import Skips
 from ...statistics.intervals import MIN_QUESTIONS, kish
 from ...statistics.resampling import FEW, LEVEL, smallest_p
+from ..labels import what_questions_show
 from .rows import Matched
 
 
-def question_notes(sizes: np.ndarray) -> list[str]:
-    """Return notes on repeated questions and on too few questions, from (questions,) numbers of rows."""
+def question_notes(sizes: np.ndarray, are_right_or_wrong: bool) -> list[str]:
+    """Return notes on repeated questions and on too few questions, from (questions,) numbers of rows.
+
+    Of answers that are right or wrong a note says which differences can be told.
+    """
     questions, rows, number = len(sizes), int(sizes.sum()), float(kish(sizes))
     notes = []
     if questions < rows:
@@ -29,7 +33,12 @@ def question_notes(sizes: np.ndarray) -> list[str]:
     if number < MIN_QUESTIONS - 1e-9:
         notes.append(f"{few}: too few for intervals, which need {MIN_QUESTIONS}")
     elif number < FEW:
-        notes.append(f"{few}: only clear differences can be told from chance")
+        show = (
+            what_questions_show(round(number))
+            if are_right_or_wrong
+            else "only clear differences can be told from chance"
+        )
+        notes.append(f"{few}: {show}")
     return notes
 
 

@@ -44,8 +44,8 @@ class Ranking:
 
     @property
     def marked(self) -> set[int]:
-        """Row numbers of the leaders in a table in this order; none where only verdicts are known."""
-        return set() if self.only_verdicts else {self.order.index(system) for system in self.leaders}
+        """Row numbers of the leaders in a table in this order; none where no system is significantly worse."""
+        return {self.order.index(system) for system in self.leaders if self.worse and not self.only_verdicts}
 
 
 def ranking_by(metric: str, name: str, numbers: Mapping[str, Any]) -> Ranking:

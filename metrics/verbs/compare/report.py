@@ -11,7 +11,7 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import JUDGE, judge_among
 from ...reports.charts import forest_chart
-from ...reports.report import Report, of_faults, say
+from ...reports.report import WIDTH, Report, as_sentence, of_faults, say, untold
 from ...reports.table import Table, markdown, markdown_table, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
@@ -21,10 +21,10 @@ from ...scale import options
 from ...scale.run import item_statistics
 from ...scale.scoring import faults_in_order, faults_of_rows, label_of, profiles
 from ...statistics.intervals import CONFIDENCE
-from ...statistics.resampling import LEAST_DIFFERING, LEVEL
+from ...statistics.resampling import FEW, LEAST_DIFFERING, LEVEL
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import JudgeErrors, judged_systems
-from ..labels import read_labels
+from ..labels import read_labels, what_questions_show
 from ..view.rows import scored_answer
 from . import analysis, notes
 from .findings import changes_between_runs, first_systems, reversals
@@ -32,7 +32,6 @@ from .ranking import Ranking, ranking_by
 from .rows import Matched, SystemRows
 from .tables import (
     change_tables,
-    matrix_table,
     name_of,
     pairs_table,
     print_deciding_rows,
@@ -149,6 +148,10 @@ def compare(
             deciding = judged.by_row, judged.judged, ~np.isnan(judged.labels)
         numbers[metric] |= _deciding_rows(matched, numbers[metric], *deciding, rows)
     if accuracy:
+        notes_with_command = (
+            note.replace("genqa-metrics accuracy", "genqa-metrics compare") for note in accuracy["notes"]
+        )
+        accuracy["notes"] = list(notes_with_command)
         numbers[judge] |= {"accuracy": accuracy, "faults": _faults(matched, scorers[judge], statistics[judge])}
     slices, slice_remarks = None, []
     if by:
@@ -191,7 +194,7 @@ def compare(
             *notes.skipped_notes(matched, skips),
             *label_notes,
             *(accuracy["notes"] if accuracy else []),
-            *notes.question_notes(sizes),
+            *notes.question_notes(sizes, bool(accuracy)),
             *([] if is_partial else notes.unreachable_notes(sizes, tests, resamples)),
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
@@ -261,6 +264,15 @@ class CompareReport(Report):
         """What the page is called."""
         return f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
 
+    @property
+    def next_steps(self) -> list[str]:
+        """What to do where the accuracy cannot be told, and how many questions show a difference that is not clear."""
+        _, steps = untold(self.notes)
+        rankings = [self.ranking(metric) for metric in self.metrics]
+        is_close = any(by.accuracy and len(by.significant) < len(by.pairs) for by in rankings)
+        few = f"Add questions: of {self.questions:,}, {what_questions_show(self.questions)}."
+        return steps + [few] * (is_close and self.questions >= FEW)
+
     scores = property(lambda self: {metric: numbers["scores"] for metric, numbers in self.metrics.items()})
     tests = property(lambda self: {metric: numbers["tests"] for metric, numbers in self.metrics.items()})
     rows = property(lambda self: {metric: numbers["rows"] for metric, numbers in self.metrics.items()})
@@ -279,7 +291,7 @@ class CompareReport(Report):
         if pair["differing"] is None or pair["differing"] >= LEAST_DIFFERING:
             return ""
         unit = "rows" if self.questions == self.row_count else "questions"
-        return f"too few {unit} differ to test ({pair['differing']}; the least is {LEAST_DIFFERING})"
+        return f"only {pair['differing']} {unit} differ; a test needs {LEAST_DIFFERING}"
 
     def label(self, number: int, system: str) -> float | None:
         """Return people's label of a system's answer to the question with this number, from 1; None without one."""
@@ -379,20 +391,22 @@ class CompareReport(Report):
             faults = of_faults(numbers.get("faults", {}), numbers.get("accuracy"))
             sentences = [finding, *(f"{fault}." for fault in faults)]
             tables.append(replace(table, explanation=" ".join(filter(None, [*sentences, table.explanation]))))
-            if len(by.order) > 2 and not by.only_verdicts:
-                tables.append(matrix_table(self, by))
+            tables += [pairs_table(self, by)] * (not by.only_verdicts)
             tables += slice_tables(self, metric)[:1]
         return tables
 
     def page_tables(self) -> list[Table]:
-        """Return the tables of the page: `open_tables` that are shown, then folded ones with the tests."""
-        pairs = chain.from_iterable(map(self._pairs_tables, self.metrics))
-        return [*self._first_tables(), *pairs, *(table for m in self.metrics for table in slice_tables(self, m)[1:])]
+        """Return the tables of the page: `open_tables` that are shown, then folded ones with further tests."""
+        first, folded = self._first_tables(), []
+        for metric in self.metrics:
+            is_open = not self.ranking(metric).only_verdicts  # the tests by its first score
+            folded += [*self._pairs_tables(metric)[is_open:], *slice_tables(self, metric)[1:]]
+        return [*first, *folded]
 
     @property
     def open_tables(self) -> int:
-        """How many tables the page shows; of two systems by one score also their test."""
-        return len(self._first_tables()) + (len(self.systems) == 2 and len(self.metrics) == 1)
+        """How many tables the page shows."""
+        return len(self._first_tables())
 
     def charts(self) -> dict:
         """Return the charts of scores with intervals, by the title of the table that they stand above."""
@@ -401,17 +415,14 @@ class CompareReport(Report):
             for position, name in enumerate(tests):
                 by = self.ranking(metric, name)
                 estimates, caption = {system: by.scores[system] for system in by.order}, name
-                ends, best = (), by.leaders
+                ends, best = (), [by.order[row] for row in by.marked]
                 if by.accuracy:
                     accuracies = by.accuracy["systems"]
                     estimates = {s: {**accuracies[s], "value": accuracies[s]["accuracy"]} for s in by.estimated}
                 elif by.only_verdicts:  # an interval beside it would be taken for one of the accuracy
                     caption = f"{name}, not accuracy" if position else ACCEPTED
                     estimates = {system: {**score, "low": None, "high": None} for system, score in estimates.items()}
-                    ends, best = (
-                        (0, 1),
-                        [],
-                    )  # without intervals a smaller scale would make small differences look large
+                    ends = 0, 1  # without intervals a smaller scale would make small differences look large
                 title = f"{name}: pairs of systems" if position else f"{metric}: systems"
                 charts[title] = forest_chart(estimates, best, caption, ends)
         return charts
@@ -437,14 +448,16 @@ class CompareReport(Report):
             sections += [f"## {markdown(metric)}: rows that differ most"] * bool(rows)
             for row in rows:
                 answers = Table("", ["score", "system", "answer"], [list(cells) for cells in shown_answers(row)])
-                about = f"**{markdown(name_of(row))}** {markdown('; '.join(row['references']))}"
+                about = f"**{markdown(name_of(row))}** accepted: {markdown(' | '.join(row['references']))}"
                 sections += [about, markdown_table(answers)]
         return "\n\n".join(sections)
 
     def show(self, console) -> None:
         """Print the finding, one line a system, and the rows that decide; `show_all` prints everything."""
-        say(console, [self.title, *(f"-> {finding}" for finding in self.findings)], "bold")
-        print_short(self, console)
+        say(console, [self.title, *(f"-> {finding}" for finding in self.findings)], "bold", WIDTH)
+        steps = self.next_steps
+        print_short(replace(self, notes=[note for note in self.notes if as_sentence(note) not in steps]), console)
+        say(console, [*(f"Next: {step}" for step in steps), "All tests, what they rest on, and signatures: --verbose"])
 
     def show_all(self, console) -> None:
         """Print the findings, all tables, what they rest on, and the rows that decide."""

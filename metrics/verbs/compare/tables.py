@@ -1,15 +1,15 @@
 """Tables of a comparison: systems, tests of pairs, slices, what changed between two runs; and its first screen."""
 
-from collections.abc import Mapping, Sequence
-from textwrap import wrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...registry import SCORERS, scorer_class
-from ...reports.excerpt import LEAST_ROOM, LONGEST_WORD, nearest_part
+from ...reports.excerpt import print_answers
 from ...reports.report import WIDTH, Report, briefly, judge_names, of_faults, say, short_names
-from ...reports.table import Table, accuracy_cell, estimate, listed, number, p_value, print_table, source_cell, visible
+from ...reports.table import Table, accuracy_cell, estimate, number, p_value, print_table, source_cell
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS
+from ...statistics.resampling import LEAST_DIFFERING
 from ..judge_errors import whose
 from .analysis import ACCURACY
 from .ranking import Ranking, from_better, is_clear
@@ -17,7 +17,7 @@ from .ranking import Ranking, from_better, is_clear
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
 MAX_NOTES = 5  # on the first screen
-BEST = "Bold: the best, and systems that are not significantly worse."
+BEST = "Bold: the first, and systems that are not significantly worse."
 CLUSTERS = (
     "Cluster: a line is drawn where every system above is significantly better than every system below. Ranks: from "
     "1 + the number of significantly better systems to the number of systems - those that are significantly worse. "
@@ -54,7 +54,7 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
         rows.append([system, *rank_cells * ranks, *(cell(name, system) for name in (*tested, *beside))])
     sentences = ["In brackets: 95% interval."]
     if accuracy:
-        estimated = f"has a 95% interval and comes from: {accuracy['method']}"
+        estimated = f"has a 95% interval, by {accuracy['method']}"
         estimated += f"; it {accuracy['assumes']}" * bool(accuracy["assumes"])
         sentences = [f"The accuracy {'cannot be told' if by.only_verdicts else estimated}."]
         sentences += [f"{text[0].upper()}{text[1:]}." for text in [accuracy["measured"]] if text]
@@ -62,7 +62,7 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     elif "accuracy" in numbers:
         sentences = [f"In brackets: 95% interval; the errors of {metric} are ignored."]
     sentences += [f"Ranks and clusters by {tested[0]}."] * (ranks and len(tested) > 1)
-    sentences += [BEST] * (not by.only_verdicts) + [CLUSTERS] * (ranks and metric == next(iter(report.metrics)))
+    sentences += [BEST] * bool(by.marked) + [CLUSTERS] * (ranks and metric == next(iter(report.metrics)))
     short = judge_names(metric, header, whose(accuracy["systems"])) if accuracy else short_names(header)
     bold = header.index(tested[0])
     return Table(f"{metric}: systems", header, rows, " ".join(sentences), by.marked, bold, short=short)
@@ -82,27 +82,13 @@ def short_table(report: Report, by: Ranking) -> Table:
         test = [[estimate(pair["difference"]), _p(report, pair)] for pair in from_first] or [["", ""]]
         rows.append([system, cell, *test[0]])
     header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
-    explanation = f"95% intervals; p by {_test_name(by)}, {_correction(report)}."
+    explanation = f"95% intervals; p by {_test_name(by)}, {_correction(report)}.{_too_few(report, by.pairs)}"
     systems = by.accuracy["systems"] if by.accuracy else {}
     alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
     if alone:
         whose_verdicts = "By" if len(alone) == len(systems) else f"{briefly(alone)} by"
         explanation += f" {whose_verdicts} labels alone: the judge's verdicts do not narrow the interval there."
     return Table("", header, rows, explanation, by.marked)
-
-
-def matrix_table(report: Report, by: Ranking) -> Table:
-    """Return the differences of all pairs as a square, a row and a column for each system."""
-    cells = {}
-    for pair in by.pairs:
-        difference, star = pair["difference"]["value"], "*" * is_clear(pair)
-        for ends, sign in (((pair["first"], pair["second"]), 1), ((pair["second"], pair["first"]), -1)):
-            plus = "+" * (difference is not None and round(sign * difference, 3) > 0)
-            cells[ends] = "-" if difference is None else f"{plus}{number(sign * difference)}{star}"
-    rows = [[system, *(cells.get((system, other), "") for other in by.order)] for system in by.order]
-    explanation = f"{by.name} of the row's system minus that of the column's. *: significant at 5%, "
-    explanation += f"{_correction(report)}."
-    return Table(f"{by.name}: differences of all pairs", ["system", *by.order], rows, explanation)
 
 
 def _by_labels(by: Ranking) -> list[bool]:
@@ -115,7 +101,8 @@ def _test_name(by: Ranking) -> str:
     by_labels = _by_labels(by)
     if by_labels and all(by_labels) and all(of["labelled"] == of["rows"] for of in by.accuracy["systems"].values()):
         return "paired bootstrap tests of the labels"
-    tests = ["Welch's t-tests of the labels"] * any(by_labels) + ["z-tests of the estimates"] * (not all(by_labels))
+    tests = ["paired t-tests of the labels"] * any(by_labels)
+    tests += ["z-tests of the estimates"] * (not all(by_labels))
     return " and ".join(tests) or "paired bootstrap tests"
 
 
@@ -127,7 +114,14 @@ def _correction(report: Report) -> str:
 
 def _p(report: Report, pair: Mapping, before: str = "") -> str:
     """Return the corrected p-value of a test with a text before it, or that too few rows differ."""
-    return report.too_few_differ(pair) or before + p_value(pair["p_corrected"])
+    return f"too few ({pair['differing']})" if report.too_few_differ(pair) else before + p_value(pair["p_corrected"])
+
+
+def _too_few(report: Report, pairs: Iterable[Mapping]) -> str:
+    """Return what "too few" in a table of these tests means; "" where it does not stand there."""
+    unit = "rows" if report.questions == report.row_count else "questions"
+    meaning = f" Too few: {unit} on which the two differ; a test needs {LEAST_DIFFERING}."
+    return meaning * any(map(report.too_few_differ, pairs))
 
 
 def other_pairs(report: Report, by: Ranking) -> list[str]:
@@ -170,7 +164,8 @@ def _tests_table(
         labelled = "; of systems whose labels decide the rows with a label" * any(by_labels)
         counted = "rows with labels of both systems" if all(by_labels) else f"by the judge's verdicts{labelled}"
     marked = {row for row, (_, pair) in enumerate(tests) if is_clear(pair)}
-    explanation += f" Bold: significant at 5%. Wins, ties and losses: {counted}."
+    explanation += f"{_too_few(report, [pair for _, pair in tests])} Bold: significant at 5%."
+    explanation += f" Wins, ties and losses: {counted}."
     return Table(title, [*header, "p", "wins / ties / losses"], rows, explanation, marked)
 
 
@@ -226,16 +221,16 @@ def change_tables(report: Report, most: int | None = None) -> list[Table]:
     if not report.changes:
         return []
     old, new = report.changes["runs"]
-    header, tables = ["question", f"{old} answer", "score", f"{new} answer", "score", "references"], []
+    header, tables = ["question", "accepted", f"{old} answer", "score", f"{new} answer", "score"], []
     for entry in report.changes["metrics"].values():
         for kind, description in CHANGES.items():
             changed = entry[kind] or []
             shown = [(row, *map(_scored, row["answers"].values())) for row in changed[:most]]
-            rows = [[name_of(row), *before, *after, "; ".join(row["references"])] for row, before, after in shown]
+            rows = [[name_of(row), " | ".join(row["references"]), *before, *after] for row, before, after in shown]
             more = len(changed) - len(rows)
             below = f"... and {more:,} more in --json, --markdown and --html." if more else ""
             title = f"{entry['score']}: {len(changed):,} {description}"
-            tables += [Table(title, header, rows, below, texts={0, 1, 3, 5})] * bool(rows)
+            tables += [Table(title, header, rows, below, texts={0, 1, 2, 4})] * bool(rows)
     return tables
 
 
@@ -284,46 +279,34 @@ def print_short(report: Report, console) -> None:
     for table in change_tables(report, report.settings["rows"]):
         print_table(table, console)
     console.print()
-    say(console, ["All tests, what they rest on, and signatures: --verbose"])
 
 
 def print_deciding_rows(report: Report, metric: str, console) -> None:
     """Print the rows on which the systems differ most."""
-    from rich.text import Text
-
     by, rows, numbers = report.ranking(metric), report.rows[metric], report.metrics[metric]
     is_judged, closest, decisive = "accuracy" in numbers, [*numbers["deciding"]], sum(numbers["deciding"].values())
+    (first, wins), (second, losses) = numbers["deciding"].items()
     labelled = {
         (row["row"], system): by.name == ACCURACY and report.label(row["row"], system) is not None
         for row in rows
         for system in report.systems
     }
-    is_mixed, source = len(set(labelled.values())) > 1, ""
+    is_mixed, source = len(set(labelled.values())) > 1, by.name
     if is_judged:
-        by_labels = ", by people's labels" + ", else by the judge, which may be wrong" * is_mixed
-        source = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
-    between = f" ({len(rows):,} of {decisive:,} shown)" * (decisive > len(rows))
-    if len(by.order) > 2:
-        (first, most), (second, fewer) = numbers["deciding"].items()
-        between = f" between {listed(closest)}: {first} is better in {most:,}, {second} in {fewer:,}" + between
-    say(console, [f"Rows that decide{between}{source}"] * bool(rows), "bold")
-    judged = "judged " * (not any(labelled.values()))
-    grades = {"1.000": f"{judged}right", "0.000": f"{judged}wrong"} if is_judged else {}
-    width = min(console.width, WIDTH)
+        source = "people's labels, else the judge's verdicts" if is_mixed else "people's labels"
+        source = source if any(labelled.values()) else "the judge's verdicts"
+    more = f" ({len(rows):,} of {decisive:,} shown)" * (decisive > len(rows))
+    unit = "question" if report.questions == report.row_count else "row"
+    counts = f"{first} better on {wins:,} {unit}{'s' * (wins != 1)}, {second} on {losses:,}"
+    say(console, [f"Where {first} and {second} differ, by {source}: {counts}{more}"] * bool(rows), "bold")
+    grades = {"1.000": "right", "0.000": "wrong"} if is_judged else {}
     for row in rows:
-        accepted, id_ = " | ".join(row["references"]), f"{row['id']}  " * (row["id"] is not None)
-        name = id_ + nearest_part(row["text"] or f"row {row['row']}", width * 3 // 5)
-        accepted_part = nearest_part(accepted, max(width - len(f"{name}  []"), 12))
-        console.print(Text.assemble(name, (f"  [{accepted_part}]", "dim")), no_wrap=True, overflow="crop")
+        id_ = f"{row['id']}: " * (row["id"] is not None)
         shown = shown_answers(row)
-        longest = max(len(visible(system)) for _, system, _ in shown)
         differ = len({score for score, system, _ in shown if system in closest}) > 1
+        answers = []
         for score, system, answer in [of for of in shown if of[1] in closest or not differ]:
             by_judge = " (judge)" * (is_mixed and not labelled[row["row"], system])
-            start = f"  {grades.get(score, score) + by_judge:<{len('right (judge)') if is_mixed else 0}}  "
-            named = (f"{visible(system):<{longest}}  ", "bold")
-            room, lines = max(width - len(start) - len(named[0]), LEAST_ROOM), 1 + (score == "0.000" and bool(grades))
-            text = nearest_part(answer, lines * room - LONGEST_WORD * (lines > 1), accepted)
-            first, *more = wrap(text, room, max_lines=lines, placeholder="...") or [""]
-            for line in (Text.assemble(start, named, first), *(f"{'':{width - room}}{rest}" for rest in more)):
-                console.print(line, no_wrap=True, overflow="crop")
+            lines = 1 + (score == "0.000" and bool(grades))
+            answers.append((grades.get(score, score) + by_judge, system, answer, lines))
+        print_answers(console, id_ + (row["text"] or f"row {row['row']}"), row["references"], answers, WIDTH)

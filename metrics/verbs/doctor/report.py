@@ -27,7 +27,7 @@ from ...scale.options import default_metrics
 from ...statistics.resampling import FEW
 from ..inputs import MAX_SLICES, as_number
 from ..judge_errors import LEAST_ROWS, JudgeErrors
-from ..labels import LABELS_TO_BEGIN, what_labels_give
+from ..labels import LABELS_TO_BEGIN, POINTS, labels_needed, what_labels_give, what_questions_show
 
 NAMES_OF_SYSTEMS = re.compile(r"(model|system|engine|llm|assistant|agent|bot|method|variant|run)(_?(name|id))?")
 MANY_SEPARATED = 0.1  # of the rows have something in their references that may separate several
@@ -322,6 +322,7 @@ def _actions(rows: _Rows, files: Sequence[str], columns: Sequence[Mapping]) -> I
     else:
         skip = [] if are_all_shared else ["--on-error", "skip"]
         why = f"{len(systems)} systems share {shared:,} questions"
+        why += f"; {what_questions_show(shared)}" * rows.can_be_judged
         yield comparing, why, "compare", *skip, *metric, *by_labels
     human = max(sum(item.human[0] is not None for item in rows.items), rows.labels)
     if human >= MIN_AGREE and not kind.sets:
@@ -362,7 +363,8 @@ def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str,
         if number >= most:
             each = f", {most} of each system" * (least == most and len(rows.systems) > 1)
             action = f"label all {total:,} answers{each}" if total > 1 else "label the answer"
-        why = "; ".join(filter(None, ["one key each", what_labels_give(number)]))
+        needed = f"+-{POINTS} points need {labels_needed()}"
+        why = "; ".join(filter(None, ["one key each", what_labels_give(number), needed]))
         yield action, why, "label", "--number", str(number), "-o", LABELS
         yield estimating, "by these labels and the judge", "accuracy", "--labels", LABELS
     for name in [column["name"] for column in columns if column["use"] == "judge"][:1]:
@@ -382,7 +384,7 @@ def _notes(rows: _Rows) -> list[str]:
         way = f"score -m {OF_PASSAGES} says which answers they support (its judge: 1.1 GB, once)"
         notes.append(f"{contexts:,} rows have the passages that were retrieved: {way}")
     if rows.labels < 2 and rows.kind.text == "question":
-        notes += _unlike(rows.items)
+        notes += _without_labels(rows.items)
     if rows.recorded:
         notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
     if len(rows.systems) > MAX_SLICES:
@@ -390,12 +392,18 @@ def _notes(rows: _Rows) -> list[str]:
     return notes
 
 
-def _unlike(items: Sequence[Item]) -> list[str]:
-    """Return [a note] if rows are unlike those that the judge was measured on, so that only labels tell more."""
+def _without_labels(items: Sequence[Item]) -> list[str]:
+    """Return notes if rows are too few, or unlike those that the judge was measured on: only labels tell more."""
     by_system = defaultdict(list)
     for item in items:
         if item.text and item.references and len(item.predictions) == 1:
             by_system[item.system].append(item)
+    few = {len(rows) for rows in by_system.values() if len(rows) < LEAST_ROWS}
+    notes = [
+        f"without labels score will say 'cannot tell': {number} answers of a system are too few for the judge alone, "
+        f"which needs {LEAST_ROWS}"
+        for number in sorted(few)[:1]
+    ]
     profiles = {
         system: profile([i.references for i in rows], [i.predictions[0] for i in rows], np.zeros(len(rows)))
         for system, rows in by_system.items()
@@ -403,10 +411,11 @@ def _unlike(items: Sequence[Item]) -> list[str]:
     }
     errors = JudgeErrors.of(make_scorer(JUDGE, {}, ready=False), profiles)
     if not errors.unlike:
-        return []
+        return notes
     systems = f" of {briefly([*errors.unlike])}" if len(errors.unlike) < len(by_system) else ""
     why = dict.fromkeys("; ".join(reasons) for reasons in errors.unlike.values())
     return [
+        *notes,
         f"only labels tell the accuracy{systems}: the rows are unlike those that {JUDGE} was measured on "
-        f"({', or '.join(why)}); a larger judge errs less: score --set {errors.stronger}"
+        f"({', or '.join(why)}); a larger judge errs less: score --set {errors.stronger}",
     ]

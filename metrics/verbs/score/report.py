@@ -163,7 +163,7 @@ def _judged(scores: Scores, scorers: Mapping[str, Scorer], ignore_judge_errors: 
         return None
     questions, labels = scores.judge.questions, scores.judge.labels.values()
     errors = JudgeErrors.of(scorers[judge], scores.judge.profiles, ignore_judge_errors)
-    accuracy, estimates = judged_systems({system: sums.question_sums for system, sums in questions.items()}, errors)
+    accuracy, estimates = judged_systems({system: totals.sums for system, totals in questions.items()}, errors)
     leads = _leads(estimates, questions)
     confusion = {case: sum(counts[case] for counts in labels) for case in CONFUSION}
     help_beside_labels = help_of_judge(accuracy["systems"], confusion, scorers[judge].stronger)

@@ -23,7 +23,6 @@ from training.common import command_line, json_rows, markdown_table
 AVA_DATA = ("evouna_nq", "evouna_tq", "written", "sas_nqopen", "beetle")
 KPQA_DATA = ("kpqa_marco", "kpqa_avsd")
 KPQA_SCORES = ("bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa")
-ENOUGH = 0.95
 MARKER = "quality of the faster ways"
 
 
@@ -50,10 +49,9 @@ def quality(data: Path, count: int | None = None) -> list[dict]:
     for name in AVA_DATA:
         rows, plain = list(islice(json_rows(dev_file(data, name)), count)), None
         columns = [[row[column] for row in rows] for column in ("question", "references", "candidate")]
-        for way, early_stop in [*((way, None) for way in WAYS), (f"torch, early_stop {ENOUGH}", ENOUGH)]:
-            loaded = load_judge(**WAYS["torch" if early_stop else way])
-            judged = partial(Judge(loaded).probabilities, *columns, "max", early_stop=early_stop)
-            seconds, scores = timed(judged)
+        for way, arguments in WAYS.items():
+            loaded = load_judge(**arguments)
+            seconds, scores = timed(partial(Judge(loaded).probabilities, *columns, "max"))
             verdicts = scores >= loaded.threshold
             plain = verdicts if plain is None else plain
             found.append(

@@ -1,7 +1,7 @@
 """Measure on real judgments how often the intervals of `genqa-metrics accuracy` hold the truth, and how wide they are.
 
 For every system of EVOUNA labels are drawn, many times, as `genqa-metrics label` draws them, and the interval is
-compared with the accuracy that all labels give: of these rows, and of questions like them, drawn in every repeat.
+compared with the accuracy that all labels give, of questions like these, which are drawn in every repeat.
 --measured writes beside a checkpoint how often its judge is right, for intervals without labels. The bundled judge was
 trained on the sets that end in .train, where it errs less: they are reported apart, and nothing is measured on them.
 """
@@ -11,16 +11,15 @@ import json
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.calibration import MUST_BE_EQUAL
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.scorer import profile
+from genqa_metrics.core.judge_model import MUST_BE_EQUAL
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
-from genqa_metrics.statistics.intervals import COUNTS, Counts, pooled, rogan_gladen
+from genqa_metrics.statistics.intervals import COUNTS, pooled, read_counts, rogan_gladen
 from genqa_metrics.verbs.calibrate.calibration import error_counts
 from genqa_metrics.verbs.judge_errors import measured_file
 from genqa_metrics.verbs.labelling import pareto_sample, probabilities
@@ -30,7 +29,7 @@ from training.common import option
 from training.studies.harness import Output, Study, digests, filled, versions
 
 HERE = Path(__file__).parent
-TRUTHS = {"these rows": True, "questions like these": False}
+TRUTH = "questions like these"
 UNSEEN, SEEN = "not seen by the judge", "trained on"
 WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active": "with the judge, as `label` draws"}
 
@@ -73,16 +72,16 @@ def judged_set(args: Arguments, name: str, scorer) -> tuple[list[dict], dict[str
     return rows, columns, np.load(path)
 
 
-def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, finite: bool, rng) -> dict[str, dict]:
-    """Return by way how often its interval held the truth, of these rows if `finite`, and its mean width."""
+def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, rng) -> dict[str, dict]:
+    """Return by way how often its interval held the truth, and its mean width."""
     truth, number = human.mean(), len(human)
-    places = np.tile(np.arange(number), (repeats, 1)) if finite else rng.integers(number, size=(repeats, number))
+    places = rng.integers(number, size=(repeats, number))
     people, guesses, results = human[places], judge[places], {}
     even, active = np.full(places.shape, labels / number), np.array([probabilities(row, labels) for row in guesses])
     for way in WAYS:
         odds = active if way == "active" else even
         is_labelled = np.array([pareto_sample(row, rng.random(number), labels) for row in odds])
-        result = prediction_powered(guesses, np.where(is_labelled, people, np.nan), odds, finite=finite)
+        result = prediction_powered(guesses, np.where(is_labelled, people, np.nan), odds)
         estimate, low, high = result.value, result.low, result.high
         if way == "alone":
             estimate, low, high = result.labels_value, result.labels_low, result.labels_high
@@ -100,7 +99,7 @@ def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
     intervals = []
     for number, system in enumerate(systems):
-        others = [Counts(*(result[name] for name in COUNTS)) for i, result in enumerate(systems) if i != number]
+        others = read_counts(result for i, result in enumerate(systems) if i != number)
         rows = system["correct"] + system["incorrect"]
         accepted, truth = system["accepted"] + system["incorrect"] - system["rejected"], system["correct"] / rows
         errors = pooled(others) if others else (1, 1, 1, 1)  # of one system the judge's rate
@@ -111,16 +110,16 @@ def without_labels(systems: list[dict]) -> list[dict]:
 
 
 def summary(systems: list[dict]) -> dict[str, dict]:
-    """Return of each truth and way the means over systems of what `repeated` found, and the extremes of `held`."""
-    means: dict[str, dict] = {truth: {} for truth in TRUTHS}
-    for truth, way in product(TRUTHS, WAYS):
-        results = [system[truth][way] for system in systems]
+    """Return of each way the means over systems of what `repeated` found, and the extremes of `held`."""
+    means: dict[str, dict] = {}
+    for way in WAYS:
+        results = [system[TRUTH][way] for system in systems]
         averages = {name: float(np.mean([result[name] for result in results])) for name in results[0]}
         held = [result["held"] for result in results]
-        alone = float(np.mean([system[truth]["alone"]["width"] for system in systems]))
+        alone = float(np.mean([system[TRUTH]["alone"]["width"] for system in systems]))
         more = {"least_held": min(held), "most_held": max(held), "narrower": 1 - averages["width"] / alone}
-        means[truth][way] = averages | more
-    return means
+        means[way] = averages | more
+    return {TRUTH: means}
 
 
 def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
@@ -142,8 +141,7 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str], dict[s
             mine = np.array([row["system"] == system for row in rows])
             result = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
             result |= {name: int(count) for name, count in error_counts(numbers[mine, 0], human[mine]).items()}
-            for truth, finite in TRUTHS.items():
-                result[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
+            result[TRUTH] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, rng)
             systems.append(result)
             print(name, system, file=sys.stderr)
     return systems, digests(args.sets, args.judgments), dict(sorted(like.items()))

@@ -14,7 +14,7 @@ import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoints import file_digest
-from genqa_metrics.statistics.resampling import bootstrap_counts, interval
+from genqa_metrics.statistics.resampling import bootstrap_counts
 
 from training import common
 from training.ava.ranking import (
@@ -28,6 +28,7 @@ from training.ava.ranking import (
     words,
 )
 from training.ava.triples import as2_rows
+from training.resampling import interval
 from training.studies.answer_ranking.rankers import SOURCES, all_rankers
 from training.studies.harness import Output, Study, digests, filled, versions
 

@@ -19,11 +19,11 @@ from genqa_metrics.core.ava_model import CONFIGURATIONS
 from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
 from genqa_metrics.core.judge_model import LINEAR
 from genqa_metrics.kpqa.loading import load_models
-from genqa_metrics.statistics.correlation import resampled_auc
-from genqa_metrics.statistics.resampling import bootstrap_counts, interval
+from genqa_metrics.statistics.resampling import bootstrap_counts
 
 from training.ava import triples as t
 from training.common import option, train_once
+from training.resampling import interval, resampled_auc
 from training.studies.harness import Output, Study, digests, filled, read
 
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}

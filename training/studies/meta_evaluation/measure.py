@@ -18,7 +18,6 @@ import numpy as np
 from genqa_metrics.core.checkpoints import base_encoder, checkpoint_digest, file_digest
 from genqa_metrics.f_meta.bases import base_function, cosines
 from genqa_metrics.registry import SCORERS, make_scorer
-from genqa_metrics.reports import charts
 from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.verbs.agree.measures import (
     PERMUTATIONS,
@@ -32,6 +31,7 @@ from genqa_metrics.verbs.agree.question_types import question_type
 
 from training.common import json_rows, option
 from training.studies.harness import Output, Study, Table, best_scores, read, versions
+from training.studies.meta_evaluation.figures import styles, svg_of
 from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
 HERE = Path(__file__).parent
@@ -212,23 +212,34 @@ def files_of(args: Arguments) -> dict[str, Path]:
 
 
 def without_points(report: dict) -> dict:
-    """Return a report without the pairs of metrics and the points of curves, which no table shows."""
+    """Return a report without the pairs of metrics and the bins of calibration, which no table shows."""
     del report["differences"]
     for classifier in (metric.get("classifier", {}) for metric in report["metrics"].values()):
-        for curve in ("roc", "precision_recall"):
-            classifier.pop(curve, None)
         if classifier.get("calibration"):
             del classifier["calibration"]["bins"]
     return report
 
 
-def curves_figure(report: dict, names: list[str]):
-    """Return a figure of ROC, precision-recall and calibration curves."""
+def curves_figure(judgments: Judgments, names: list[str]):
+    """Return a figure of ROC, precision-recall and, of scores within 0 to 1, calibration curves."""
     from matplotlib.figure import Figure
+    from sklearn.calibration import calibration_curve
+    from sklearn.metrics import precision_recall_curve, roc_curve
 
+    curves = {  # what lies across and up
+        "ROC": lambda right, scores: roc_curve(right, scores)[:2],
+        "Precision and recall": lambda right, scores: precision_recall_curve(right, scores)[1::-1],
+        "Calibration": lambda right, scores: calibration_curve(right, scores, n_bins=10)[::-1],
+    }
     figure = Figure(figsize=(13, 4.2))
-    for axes, title in zip(figure.subplots(1, 3), charts.CURVES, strict=True):
-        charts.draw_curves(axes, title, report, names)
+    for axes, (title, curve) in zip(figure.subplots(1, 3), curves.items(), strict=True):
+        for name, look in styles(names).items():
+            scores, line = judgments.scores[name], {key: look[key] for key in ("color", "linestyle")}
+            is_share = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6
+            if title != "Calibration" or is_share:
+                scores = np.clip(scores, 0, 1) if is_share else scores
+                axes.plot(*curve(judgments.correct, scores), label=name, **line)
+        axes.set(title=title, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     figure.tight_layout()
     handles = figure.axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=7, frameon=False)
@@ -239,6 +250,7 @@ def study(args: Arguments) -> dict:
     """Compute or read the scores, draw the curves, and return the agreement with people on every set."""
     warnings.filterwarnings("ignore", module="bert_score|transformers|torch")
     files, sources, output, sets = files_of(args), sources_of(args), Path(args.output), {}
+    judged = {}
     for name, file in files.items():
         rows, digest = list(json_rows(file)), file_digest(file)
         scores: dict[str, list[float]] = {}
@@ -247,7 +259,7 @@ def study(args: Arguments) -> dict:
             path = output / "scores" / name / f"{label}.json"
             scores |= cached(path, facts, partial(compute, rows))
             print(f"{name}: {label}", file=sys.stderr)
-        judgments = judgments_of(rows, scores)
+        judgments = judged[name] = judgments_of(rows, scores)
         report = sets[name] = analyse(judgments, RANK_GAP, args.resamples, args.seed)
         report["best_and_rest"] = {kind: best_and_rest(report, kind) for kind in ("pearson", "spearman")}
         report |= {"rows": len(rows), "questions": len(set(judgments.questions)), "sha256": digest}
@@ -256,7 +268,7 @@ def study(args: Arguments) -> dict:
         shown = [title for title in NAMES["in_figures"] if title in sets[CURVES]["metrics"]]
         path = output / f"results/meta_curves_{CURVES}.svg"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(charts.svg_of(curves_figure(sets[CURVES], shown)), encoding="utf-8")
+        path.write_text(svg_of(curves_figure(judged[CURVES], shown)), encoding="utf-8")
     return {
         "python": platform.python_version(),
         "versions": versions("genqa-metrics", "numpy", "scipy", "scikit-learn", "torch", "transformers"),

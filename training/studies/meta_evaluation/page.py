@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.reports.charts import group_figure, svg_of
 from genqa_metrics.reports.table import estimate, number, p_value
 from matplotlib.figure import Figure
 
 from training.studies.harness import rendered
+from training.studies.meta_evaluation.figures import group_figure, svg_of
 
 RANK_GAP = 0.5  # Table 7: more than 2 on the scale from 1 to 5, which the files map to 0 to 1
 MIN_PAIRS = 20  # of answers, below which a set has no place in the table of pairs

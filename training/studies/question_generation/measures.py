@@ -7,7 +7,8 @@ import numpy as np
 from genqa_metrics.f_meta import scoring
 from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.overlap import MAX_ORDER, bleu_counts
-from genqa_metrics.statistics.resampling import bootstrap, interval
+
+from training.resampling import bootstrap, interval
 
 MODELS = {"baseline": 0, "cvae_25": 25, "cvae_50": 50, "cvae_100": 100}  # name -> size of the latent variable
 SYSTEMS = {  # name -> model, beams that a question is drawn from

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from training.studies.harness import Table, rendered
-from training.studies.question_generation import held_out
 from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, SYSTEMS, pairs_of
 
 STUDIES = {  # result file of study.py -> title of the study
@@ -79,13 +78,12 @@ CONTEXT = {"BASES": BASES, "DIVERSITY": DIVERSITY, "FINDINGS": FINDINGS, "MODELS
 CONTEXT |= {"named": named, "points": points, "mean": mean, "pairs_of": pairs_of, "study_section": study_section}
 
 
-def page(drawn: Mapping, *studies: Mapping) -> str:
+def page(*studies: Mapping) -> str:
     """Return the page, without the parts of results that are missing."""
     sections = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
     words = {True: "yes", False: "no", None: "-"}
-    facts = {"studies": sections, "words": words, "drawn": drawn, "held_out": held_out.table(drawn).strip()}
-    return rendered("question_generation/page.md.j2", **CONTEXT, **facts)
+    return rendered("question_generation/page.md.j2", **CONTEXT, studies=sections, words=words)
 
 
-FILES = " ".join(f"studies/question_generation/results/{name}" for name in ("held_out", *STUDIES))
+FILES = " ".join(f"studies/question_generation/results/{name}" for name in STUDIES)
 TABLES = [Table(None, FILES, page)]
