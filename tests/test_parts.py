@@ -9,6 +9,7 @@ import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.core.inference import run_padded
+from genqa_metrics.registry import make_scorer
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale import run as scoring_run
 from genqa_metrics.scale.options import ScoreOptions
