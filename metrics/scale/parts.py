@@ -14,9 +14,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ..rows.errors import RESUME, FileError
-from ..rows.sources import Source, check_regular, digest
+from ..rows.sources import Source, check_regular, digest, json_digest
 from ..rows.writing import TEMPORARY, Writer, can_be_written, lock_folder, new_file
-from .scoring import json_digest
 
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000

@@ -23,6 +23,7 @@ from ..core.reading import UNKNOWN_FAULT, text_key
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, warn_caller
 from ..rows.errors import FileError, RecordedScoresWarning
 from ..rows.reading import DIGEST, SETTINGS, Item, RowKind
+from ..rows.sources import json_digest
 from ..statistics.estimation import QuestionSums, row_sums
 
 WORKERS = "scoring"  # names of threads that score windows begin with it
@@ -649,11 +650,6 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
         rows["contexts"] = [item.contexts for item in items]
     rows["score"], rows["label"] = (list(column) for column in zip(*(item.human for item in items), strict=True))
     return rows
-
-
-def json_digest(content: object) -> str:
-    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _row_digest(signature: str, texts: object, scores: Sequence[float], counts: Mapping[str, int]) -> str:

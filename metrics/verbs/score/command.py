@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ... import terminal
+from ...scale.parts import PART_ROWS
 
 _INPUT = (
     "JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, logs of Inspect or folders of save_to_disk; compressed or "
