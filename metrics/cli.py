@@ -36,7 +36,11 @@ class _Verbs(TyperGroup):
         except Exception as error:
             option = getattr(error, "option_name", "")
             setting = option.removeprefix("--").replace("-", "_")
-            flags = {flag for parameter in getattr(error, "ctx", context).command.params for flag in parameter.opts}
+            flags = {
+                flag
+                for parameter in (getattr(error, "ctx", None) or context).command.params
+                for flag in parameter.opts
+            }
             if hasattr(error, "possibilities") and "--set" in flags and setting in scorer_class(JUDGE).setting_names:
                 example = "base" if setting == "checkpoint" else "VALUE"
                 error.message = f"No such option: {option}; it is a setting: --set {JUDGE}.{setting}={example}"

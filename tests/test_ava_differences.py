@@ -116,16 +116,18 @@ def test_a_reason_of_a_right_answer_names_the_item_to_check():
     assert explained["reason"] == f'{accepted}; check: "Cy Dee" is not in the answer.'
 
 
-def test_only_a_loaded_judge_of_prompts_names_differences_in_lists():
-    """It reads no parts of long answers, of which only the texts are compared."""
+def test_only_a_loaded_judge_of_prompts_reads_parts_of_answers():
+    """Not of long answers; other judges, and long answers, have what the texts show."""
     scorer, judge = AvaScorer(), SameWords()
     answers = ["It opens the valve and cools the coil.", "It opens the valve, heats up the coil and fills a tank."]
     answers += ["I don't know.", f"It opens the valve. {'It has been so for a long time, they say. ' * 4}"]
     columns = {"questions": ["What does it do?"] * 4, "references": [[STEPS]] * 4, "predictions": answers}
     scorer.probabilities = judge
-    assert scorer.differences(columns) == []  # it reads pairs
+    by_texts = ['missing "fills the tank"', "", "", ""]
+    assert scorer.differences(columns) == by_texts  # it reads pairs
     scorer.loaded = replace(scorer.loaded, configuration=PROMPT, load=lambda: (None, None))
-    assert scorer.differences(columns) == []  # its model is not loaded
+    assert scorer.differences(columns) == by_texts  # its model is not loaded
+    assert not judge.read
     scorer.loaded.ready()
     named = ['missing "fills the tank"', '"heats up the coil" instead of "cools the coil"', "", ""]
     assert scorer.differences(columns) == named

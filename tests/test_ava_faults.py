@@ -1,6 +1,7 @@
 """What is wrong with an answer that was judged wrong: named where its words show it, nothing where they do not."""
 
 import genqa_metrics
+from genqa_metrics.ava.differences import Difference
 from genqa_metrics.ava.faults import fault
 from genqa_metrics.verbs.score.report import FAULTS, READ
 
@@ -23,9 +24,9 @@ def test_score_names_the_fault_of_answers_to_read():
     ]
     report = genqa_metrics.score(rows, "ava")
     (read,) = report.to_dict()["to_read"]
-    assert (read["kind"], read["fault"]) == ("judged wrong", 'contradicts "eight"')
+    assert (read["kind"], read["fault"]) == ("judged wrong", '"eight" instead of "six"')
     (table,) = [table for table in report.tables() if table.title.startswith(READ)]
-    assert table.rows[0][2].endswith(': contradicts "eight"')
+    assert table.rows[0][2].endswith(': "eight" instead of "six"')
 
 
 def test_score_names_what_explain_names():
@@ -44,7 +45,7 @@ def test_score_names_what_explain_names():
     columns = {"questions": questions, "references": references, "predictions": [*listed]}
     explained = genqa_metrics.load("ava").compute(**columns, explain=True)["explanation"]
     for named, explanation in zip(listed.values(), explained, strict=True):
-        assert named == ", ".join(f'{kind} "{part}"' for kind, part, _ in explanation["differences"])
+        assert named == ", ".join(Difference(*difference).brief for difference in explanation["differences"])
     (counts,) = report.results.judge.faults.values()
     assert counts.get("unknown", 0) < len(listed)
 

@@ -147,7 +147,7 @@ def test_a_column_label_counts_and_the_verbs_say_so(expected, tmp_path):
     assert said in expected("accuracy")["notes"]
     assert said in expected("compare")["notes"]
     out, _ = run("agree", save(tmp_path / "rows.jsonl", ROWS), "-c", "by", "--resamples", "100")
-    assert out.startswith("Agreement with human judgments (column label): 24 answers")
+    assert out.startswith("Agreement with people: 24 answers to 12 questions; right by people: label = 1")
 
 
 def test_all_rows_labelled_with_a_column_probability_of_the_users_own():

@@ -226,7 +226,7 @@ def test_answers_of_files_on_a_page(metric, tmp_path):
             "It opens on 15 May at 9 am.",
             '"15 May" instead of "15 February".',
         ),
-        ("What does it cost?", "$1,299.50", "It costs $1,299 a month.", 'Unsure: "$1,299" instead of "$1,299.50".'),
+        ("What does it cost?", "$1,299.50", "It costs $1,299 a month.", '"$1,299" instead of "$1,299.50".'),
         ("Who built it?", "Ann Lee built it.", "It was built by Bo Ray.", '"Bo Ray" instead of "Ann Lee".'),
         ("When did it end?", "1945", "1944", "'1944' is not '1945' (checked by rule)."),
     ],

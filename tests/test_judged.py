@@ -197,7 +197,7 @@ def test_rows_are_judged_anew_by_another_judge(tmp_path, rows, judged):
     judged.clear()
     report, said = told(genqa_metrics.score, output, "ava", {"threshold": 0.7})
     assert judged
-    assert said == ["ava: 12 rows judged anew: the judge differs (threshold 0.58 -> 0.7)"]
+    assert said == ["ava: 12 rows judged anew: the judge differs (threshold 0.5 -> 0.7)"]
     expected = genqa_metrics.score(rows[:12], "ava", {"threshold": 0.7})
     assert report.to_dict()["systems"] == expected.to_dict()["systems"]
 

@@ -64,12 +64,12 @@ def test_a_run_that_was_not_finished_is_not_verified(tmp_path):
 def test_a_part_of_another_run_is_refused(folder, tmp_path):
     """With the same settings and the same number, of other rows; or under another number."""
     other = shutil.copy(folder / "part-000002.parquet", folder / "part-000009.parquet")
-    with pytest.raises(ValueError, match=r"part-000009\.parquet: is damaged, or not a part of this run"):
+    with pytest.raises(ValueError, match=r"damaged, or made of other input than .*: part-000009\.parquet"):
         score([folder.parent / "a.jsonl"], folder)
     other.unlink()
     score([save(tmp_path / "b.jsonl", made_rows(100, 7))], tmp_path / "others")
     shutil.copy(tmp_path / "others/part-000001.parquet", folder)
-    with pytest.raises(ValueError, match=r"part-000001\.parquet: is damaged, or not a part of this run"):
+    with pytest.raises(ValueError, match=r"damaged, or made of other input than .*: part-000001\.parquet"):
         score([tmp_path / "a.jsonl"], folder)
 
 

@@ -211,8 +211,10 @@ def _names(text: str) -> list[tuple[str, int]]:
     >>> _names("Visitors pay Ann Lee. May they? On Monday Bo Ray may."), _names("Paris.")
     ([('Ann Lee', 13), ('Bo Ray', 42)], [('Paris', 0)])
     """
-    result = []
+    result, numbers = [], quantities(text)
     for match in _NAME.finditer(_DATE.sub(lambda date: "," * len(date[0]), text)):
+        if any(number.start <= match.start() < number.end for number in numbers):  # a unit
+            continue
         name = re.sub(rf"^(?:(?:{'|'.join(FIRST_WORDS)})\b\s*)+", "", match[0], flags=re.IGNORECASE)
         begins = match[0] == name and not re.search(r"[\w,]\W*\Z", re.split(r"[.!?:\n]\s", text[: match.start()])[-1])
         goes_on = re.match(rf"\s+(?!(?:and|or)\s+{_CAPITAL})[^\W\d_]", text[match.end() :])

@@ -236,14 +236,12 @@ class AvaScorer(Scorer):
         return result
 
     def differences(self, columns: Mapping[str, list]) -> list[str]:
-        """Return how wrong answers differ from the accepted ones, by a judge of prompts; see `Scorer.differences`.
+        """Return how wrong answers differ from the accepted ones; see `Scorer.differences`.
 
-        It does not read parts of answers of more than `LONG` words, which would take it long.
+        A loaded judge of prompts also reads parts of answers, but of those of up to `LONG` words: it would take long.
         """
         ways = (self.probabilities, self.loaded), (self._by_second_scaled, self.second)
-        loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded]
-        if not loaded:
-            return []
+        loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded] or [None]
         rows = columns["questions"], columns["references"], columns["predictions"]
         result = [""] * len(rows[0])
         attempted = [i for i, answer in enumerate(rows[2]) if attempts(answer)]

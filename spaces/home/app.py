@@ -26,7 +26,7 @@ SHOWN = {
     "aev": ("AEv for content", "aev", "a wrong fact; right words in any order or amount"),
     "rougeL_kpqa": ("ROUGE-L-KPQA", "kpqa", "a right answer in other words; a negation"),
     "bertscore_kpqa": ("BERTScore-KPQA", "kpqa", "a negation; similar names"),
-    "ava_score": ("AVA, the judge", "ava", "long answers and lost conditions; it knows no facts"),
+    "ava_score": ("AVA, the judge", "ava", "long answers and changed conditions; it knows no facts"),
 }
 
 
