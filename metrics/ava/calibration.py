@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..core.checkpoints import CheckpointError, read_json
-from ..core.judge_model import MOST_ANSWERS, check_counts, check_number, check_profile
+from ..core.judge_model import MOST_ANSWERS, check_counts, check_profile
 from ..core.reading import text_key
-from ..core.scorer import is_number
+from ..core.scorer import check_number, is_number
 
 CALIBRATION_FILE = "calibration.json"  # the name by which it is found beside a checkpoint
 AGAIN = "write it again with genqa-metrics calibrate"

@@ -53,7 +53,7 @@ from .inference import (
 from .kept_logits import KeptLogits
 from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import check_setting, is_number, is_whole, one_of, quiet, whole
+from .scorer import check_number, is_number, is_whole, one_of, quiet, whole
 from .words import MARK_TYPES, MARKS, marked, word_marks, words
 
 LINEAR = "linear"  # a classifier of four features
@@ -455,11 +455,6 @@ MEASURED_FILE = "measured.json"
 MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
 COUNTED = (("accepted", "correct"), ("rejected", "incorrect"))  # answers that a judge was right about, and of all
 MOST_ANSWERS = 1_000_000  # with a label; more are a mistake, and would make every interval narrow
-
-
-def check_number(name: str, number: object, low: float, high: float) -> None:
-    """Raise a ValueError unless something is a number within limits."""
-    check_setting(name, is_number(number, low, high), f"a number from {low:,g} to {high:,.12g}", number)
 
 
 def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:

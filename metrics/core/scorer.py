@@ -131,6 +131,11 @@ def check_setting(name: str, is_good: bool, expected: str, setting: object) -> N
         raise ValueError(f"{name}: expected {expected}, got {setting!r}")
 
 
+def check_number(name: str, number: object, low: float, high: float) -> None:
+    """Raise a ValueError unless something is a number within limits."""
+    check_setting(name, is_number(number, low, high), f"a number from {low:,g} to {high:,.12g}", number)
+
+
 def whole(least: int, most: float = inf) -> tuple[Callable[[object], bool], str]:
     """Return (test, description) for `Scorer.checks` of a setting that is a whole number from `least` to `most`."""
     limits = f"of at least {least}" if most == inf else f"from {least} to {most}"
