@@ -221,7 +221,7 @@ WAYS = {
         "Nothing is stated",
         "states nothing that a passage could support",
     ),
-    "ava": ("The judge calls it right. Probability above 0.99", "A wrong name", "The judge calls it wrong."),
+    "ava": ("The judge calls it right. Probability 0.99", "A wrong name", "The judge calls it wrong."),
 }
 
 
