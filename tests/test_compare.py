@@ -310,6 +310,19 @@ def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     assert "Of the verdicts as they are" in page
 
 
+def test_labels_of_all_answers_to_few_questions_are_what_is_counted():
+    """The judge accepts 3 answers of good and none of bad; people say otherwise."""
+    rows = [row | {"label": int(n in (0, 1, 3))} for n, row in enumerate(untold_rows())]
+    report = genqa_metrics.compare(rows, resamples=200)
+    finding = "People call right: bad 2, good 1 of 3. Too few questions for an interval or a winner."
+    assert report.findings == [finding]
+    assert "differ (people's labels): good better on 0, bad on 1" in str(report)
+    page = report.to_html()
+    assert "share that people call right" in page
+    assert "ava_accuracy: pairs" not in page + report.to_markdown()
+    assert [row[:2] for row in report.tables()[0].rows] == [["bad", "2 of 3"], ["good", "1 of 3"]]
+
+
 def test_a_page_begins_with_one_finding():
     """A second metric's stands with its table; ranks and clusters are left to the other forms."""
     report = genqa_metrics.compare(untold_rows(), ["ava", "aev"], resamples=200)

@@ -14,8 +14,12 @@ MOST_SHARES = 6  # systems that a sentence lists
 def first_systems(report: Report, by: Ranking) -> str:
     """Return a sentence on which systems differ significantly by a metric, and which are too close to call."""
     if by.only_verdicts:
-        accepts = [f"{name} {report.row_count - rejected(by.judged['systems'][name]):,}" for name in by.order]
+        systems = by.judged["systems"]
+        right = by.labelled_right or {name: report.row_count - rejected(systems[name]) for name in by.order}
+        accepts = [f"{name} {right[name]:,}" for name in by.order]
         shares = f"{', '.join(accepts[:MOST_SHARES])}{', ...' * (len(accepts) > MOST_SHARES)} of {report.row_count:,}"
+        if by.labelled_right:
+            return f"People call right: {shares}. Too few questions for an interval or a winner."
         sentence = f"No winner: how many answers are right cannot be told. The judge accepts {shares}."
         ahead = f" By its verdicts alone {_pairs(by.significant)}, but it can err more on one system than on another."
         return sentence + ahead * bool(by.significant)

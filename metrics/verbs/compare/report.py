@@ -365,7 +365,9 @@ class CompareReport(Report):
         return pandas.DataFrame(rows).convert_dtypes()
 
     def _pairs_tables(self, metric: str) -> list[Table]:
-        return [pairs_table(self, self.ranking(metric, name)) for name in self.tests[metric]]
+        """Return the tests of all pairs by each score, but not by verdicts on answers that people labelled."""
+        rankings = [self.ranking(metric, name) for name in self.tests[metric]]
+        return [pairs_table(self, by) for by in rankings if not by.labelled_right]
 
     def tables(self) -> list[Table]:
         """Return the tables, metric by metric: systems, pairs, slices; and what changed between two runs."""
@@ -420,6 +422,10 @@ class CompareReport(Report):
                 elif by.only_verdicts:  # an interval beside it would be taken for one of the accuracy
                     caption = f"{name}, not accuracy" if position else ACCEPTED
                     estimates = {system: {**score, "low": None, "high": None} for system, score in estimates.items()}
+                    if by.labelled_right:
+                        caption = "share that people call right"
+                        for system, of in estimates.items():
+                            of["value"] = by.labelled_right[system] / self.row_count
                     ends = 0, 1  # without intervals a smaller scale would make small differences look large
                 title = f"{name}: pairs of systems" if position else f"{metric}: systems"
                 charts[title] = forest_chart(estimates, best, caption, ends)

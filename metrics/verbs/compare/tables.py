@@ -38,7 +38,7 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     beside = [name for name in (scorer_class(metric).shown if metric in SCORERS else ()) if name in scores]
     if tested[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         beside = [name for name in (scorer_class(metric).main,) if name in scores] + beside
-    header = ["system", *(["ranks", "cluster"] if ranks else []), *tested, *beside]
+    header = ["system", *["people: right"] * bool(by.labelled_right), *["ranks", "cluster"] * ranks, *tested, *beside]
     # The bootstrap interval of the judge's verdicts ignores its errors: it is in the JSON only.
     plain = {name for name in beside if name.endswith(WITHOUT_INTERVALS)} | {*tested[: by.only_verdicts]}
 
@@ -51,7 +51,8 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     for system in by.order:
         best, worst, cluster = (by.ranks[system][name] for name in ("best_rank", "worst_rank", "cluster"))
         rank_cells = [f"{best}" if best == worst else f"{best}-{worst}", f"{cluster}"] if cluster else ["-", "-"]
-        rows.append([system, *rank_cells * ranks, *(cell(name, system) for name in (*tested, *beside))])
+        people = [f"{by.labelled_right[system]:,} of {report.row_count:,}"] if by.labelled_right else []
+        rows.append([system, *people, *rank_cells * ranks, *(cell(name, system) for name in (*tested, *beside))])
     sentences = ["In brackets: 95% interval."]
     if accuracy:
         estimated = f"has a 95% interval, by {accuracy['method']}"
@@ -284,7 +285,7 @@ def print_deciding_rows(report: Report, metric: str, console) -> None:
     is_judged, closest, decisive = "accuracy" in numbers, [*numbers["deciding"]], sum(numbers["deciding"].values())
     (first, wins), (second, losses) = numbers["deciding"].items()
     labelled = {
-        (row["row"], system): by.name == ACCURACY and report.label(row["row"], system) is not None
+        (row["row"], system): is_judged and report.label(row["row"], system) is not None
         for row in rows
         for system in report.systems
     }
