@@ -308,8 +308,9 @@ class CompareReport(Report):
         """Return that two systems differ on too few rows, or questions, for a p-value below 5%; "" otherwise."""
         if pair["differing"] is None or pair["differing"] >= LEAST_DIFFERING:
             return ""
-        unit = "rows" if self.questions == self.row_count else "questions"
-        return f"only {pair['differing']} {unit} differ; a test needs {LEAST_DIFFERING}"
+        unit = "row" if self.questions == self.row_count else "question"
+        differ = f"{unit} differs" if pair["differing"] == 1 else f"{unit}s differ"
+        return f"only {pair['differing']} {differ}; a test needs {LEAST_DIFFERING}"
 
     def label(self, number: int, system: str) -> float | None:
         """Return people's label of a system's answer to the question with this number, from 1; None without one."""
