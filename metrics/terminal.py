@@ -574,7 +574,8 @@ def carry_out(
     write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
     words = [word for pair in zip(READING, reading, strict=True) if pair[1] for word in (flag(pair[0]), pair[1])]
     words += [word for named in column or () for word in ("--column", named) if named.partition("=")[0] in COLUMNS]
-    print_result(form, report, verbose, _names_of(paths, arguments, words))
+    written = None if verb == "calibrate" else arguments.get("output")  # a calibration has no rows
+    print_result(form, report, verbose, _names_of(paths, arguments | {"output": written}, words))
     if demands:
         check_demands(demands, report.systems)
 

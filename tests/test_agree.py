@@ -260,6 +260,14 @@ def test_each_system_has_the_share_of_verdicts_that_are_peoples_with_its_interva
     assert any("(too few)" in cell and "Too few: an interval" in t.explanation for t in few for cell in t.rows[0])
 
 
+def test_findings_of_a_judge_count_right_and_wrong_answers(judged):
+    many, few = (genqa_metrics.agree(rows, metrics="ava", resamples=100).findings for rows in (judged, judged[:16]))
+    counts = "It rejects 0 right answers and accepts 1 wrong answer. A judge that accepts every answer would agree on "
+    assert many[0].endswith(f"{counts}17.")
+    assert few[0].endswith(f"{counts}7.")
+    assert few[1].startswith("Too few questions to tell how well ava_score agrees with people (Pearson r ")
+
+
 def test_the_screen_lists_the_metrics_that_were_asked_for(rows):
     """Scores without weights, which KPQA is compared with, stand in one line; AEv is not cut off."""
     report = genqa_metrics.agree(rows[:24], metrics=["kpqa", "aev"], resamples=100)
@@ -271,7 +279,7 @@ def test_the_screen_lists_the_metrics_that_were_asked_for(rows):
 
 def test_only_commands_that_read_such_labels_are_proposed(judged):
     graded = [{**row, "score": 1 + 4 * row["label"], "label": None} for row in judged]
-    for rows, proposed in ((judged, True), (graded, False)):
+    for rows, proposed in ((judged, True), (graded, False), (judged[:18], False)):  # 18 labels are too few
         assert ("genqa-metrics calibrate" in str(genqa_metrics.agree(rows, metrics="ava", resamples=100))) == proposed
 
 

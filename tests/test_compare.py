@@ -310,6 +310,75 @@ def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     assert "Of the verdicts as they are" in page
 
 
+def test_labels_of_all_answers_to_few_questions_are_what_is_counted():
+    """The judge accepts 3 answers of good and none of bad; people say otherwise."""
+    rows = [row | {"label": int(n in (0, 1, 3))} for n, row in enumerate(untold_rows())]
+    report = genqa_metrics.compare(rows, resamples=200)
+    finding = "People call right: bad 2, good 1 of 3. Too few questions for an interval or a winner."
+    assert report.findings == [finding]
+    assert "differ (people's labels): good better on 0, bad on 1" in str(report)
+    page = report.to_html()
+    assert "share that people call right" in page
+    assert "ava_accuracy: pairs" not in page + report.to_markdown()
+    assert [row[:2] for row in report.tables()[0].rows] == [["bad", "2 of 3"], ["good", "1 of 3"]]
+
+
+def test_a_system_without_an_estimate_is_not_tested_and_the_others_are_named():
+    """Two of three systems have labels, so one test is made; the third one's answers are too long for an estimate."""
+    texts = {"right": "in {n}", "wrong": "in 3{n}", "long": " ".join(["word"] * 300)}
+    rows = [
+        {"question": f"when was race {n}?", "references": [f"in {n}"], "system": system}
+        | {"prediction": text.format(n=n), "label": {"right": 1, "wrong": 0}.get(system)}
+        for n in range(1000, 1040)
+        for system, text in texts.items()
+    ]
+    report = genqa_metrics.compare(rows, "ava", resamples=200)
+    shown = " ".join(str(report).split())
+    assert "right is significantly better than wrong. The accuracy of long cannot be told." in shown
+    assert "not corrected: there is one test" in shown
+    assert "wrong and long cannot be compared: the accuracy of long cannot be told" in shown
+    assert report.settings["tests"] == 1
+
+
+def test_a_large_lead_that_can_be_chance_is_not_called_close():
+    def finding(**right):
+        rows = [
+            {"question": f"q{n}", "references": ["four"], "prediction": "four", "system": system}
+            | {"label": int(n in of)}
+            for n in range(40)
+            for system, of in right.items()
+        ]
+        return genqa_metrics.compare(rows, "ava", resamples=200).findings[0]
+
+    good, fair, bad = range(24), range(20, 36), range(34, 36)
+    assert finding(good=good, fair=fair).startswith("accuracy: good leads fair by 20 points, but this could be chance")
+    assert "; good leads fair by 20 points, but this could be chance (p " in finding(good=good, fair=fair, bad=bad)
+    assert "too close to call: good is ahead of near" in finding(good=good, near=range(1, 24))
+    assert "no two of the 3 systems differ significantly; good leads fair" in finding(good=good, fair=fair, near=good)
+
+
+@pytest.mark.parametrize(
+    ("labelled", "step"),
+    [
+        (
+            {"a": range(12), "b": range(12)},
+            "Label the other 28 questions: with 12 labelled, only differences of about 50",
+        ),
+        ({"a": range(12), "b": range(6, 18)}, "Label more answers: 24 of 80 have a label."),
+        ({"a": range(40), "b": range(40)}, "Add questions: of 40, only differences of about "),
+    ],
+)
+def test_the_next_step_is_labels_where_answers_have_none(labelled, step):
+    rows = [
+        {"question": f"q{n}", "references": ["four"], "prediction": "four" if n % 3 else "five", "system": system}
+        | {"label": int((n + (system == "b")) % 3 > 0) if n in labelled[system] else None}
+        for n in range(40)
+        for system in labelled
+    ]
+    (found,) = genqa_metrics.compare(rows, "ava", resamples=200).next_steps
+    assert found.startswith(step)
+
+
 def test_a_page_begins_with_one_finding():
     """A second metric's stands with its table; ranks and clusters are left to the other forms."""
     report = genqa_metrics.compare(untold_rows(), ["ava", "aev"], resamples=200)

@@ -170,10 +170,9 @@ def test_without_labels_the_first_line_says_what_is_assumed(reports):
 
 def test_a_table_names_its_test_and_what_is_corrected(reports):
     kind, _, compared, _ = reports
-    tests = {"none": "z-tests of the estimates", "all": "paired bootstrap tests of the labels"}
-    tests["few of one"] = "paired t-tests of the labels and z-tests of the estimates"
-    name = tests.get(kind, "paired t-tests of the labels")
-    assert compared.tables()[1].explanation.startswith(f"Two-sided {name}; p corrected")
+    tests = {"none": "z-tests", "all": "paired bootstrap tests", "few of one": "paired t-tests and z-tests"}
+    name = tests.get(kind, "paired t-tests")
+    assert compared.tables()[1].explanation.startswith(f"Two-sided {name} of the accuracies; p corrected")
 
 
 def test_a_judge_that_helps_is_not_said_to_help_nothing(reports):

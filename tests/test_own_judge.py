@@ -333,6 +333,10 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
     assert report.findings[0].endswith("Use the labels themselves: genqa-metrics accuracy FILE")
     assert not path.exists()
     assert not any("intervals will be" in note for note in report.notes)  # none are made with it
+    options = [word for name, value in settings.items() for word in ("--set", f"ava.{name}={value}")]
+    out, _ = run("calibrate", rows, "--output", path, *options)
+    assert f"genqa-metrics accuracy {path}" not in " ".join(out.split())
+    assert "genqa-metrics accuracy" in out
 
 
 @pytest.mark.parametrize(("worse", "said"), [(23, "23 worse, p 0.410)"), (0, "0 worse, p <0.001)")])

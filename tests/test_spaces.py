@@ -353,7 +353,7 @@ def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spa
     rows = app.comparing.pasted(*app.DEMO.first)
     assert [row["label"] for row in rows] == 12 * [0] + 12 * [1]
     status, _, sides, framed, *_ = app.DEMO.scored(spaces.events.ignore, *app.DEMO.first)
-    assert "Accuracy by labels: own words is significantly better than the other system" in status
+    assert "Accuracy by labels: own words is significantly better than echo." in status
     assert "accuracy: own words is significantly better" not in html.unescape(framed), "the finding is said once"
     assert app.comparing.LABEL_THEM not in html.unescape(framed)
     marked = re.findall(r'<th scope="row"[^>]*>([^<]*)</th>(?:<td[^>]*>(<b>)?.*?</td>){2}</tr>', sides)

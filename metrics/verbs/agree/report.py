@@ -22,6 +22,8 @@ from ...statistics.correlation import LEAST_EACH
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.intervals import MIN_QUESTIONS as MIN_EACH
 from ...statistics.resampling import LEVEL
+from ..calibrate.calibration import LEAST_EACH as LEAST_EACH_LABEL
+from ..calibrate.calibration import LEAST_LABELS
 from ..inputs import digested_sources, rounded
 from ..judge_errors import confusion_table
 from ..labels import agreement_fact, average_raters, rater_of, read_labels
@@ -278,10 +280,11 @@ class AgreeReport(Report):
         best, on_judges = self._order[0], []
         for name, counts in self._verdicts.items():
             same, interval = counts["accepted"] + counts["rejected"], _percent(counts["agreement"])
+            missed, let_through = _answers(counts["missed"], "right"), _answers(counts["let_through"], "wrong")
             on_judges.append(
-                f"{name}: the judge gives people's verdict on {same:,} of {self.rows:,} answers{interval}; accepting "
-                f"every answer: {counts['accepted'] + counts['missed']:,}. It rejects {counts['missed']:,} right and "
-                f"accepts {counts['let_through']:,} wrong ones."
+                f"{name}: the judge gives people's verdict on {same:,} of {self.rows:,} answers{interval}. It rejects "
+                f"{missed} and accepts {let_through}. "
+                f"A judge that accepts every answer would agree on {counts['accepted'] + counts['missed']:,}."
             )
         pearson = self.metrics[best]["pearson"]
         if pearson["value"] is None:
@@ -290,7 +293,8 @@ class AgreeReport(Report):
         near = [name for name in tested if not _is_behind(self._against_best[name])]
         finding = f"{best} agrees{' best' * bool(tested)} with people: Pearson r {_shown(pearson)}"
         if pearson["low"] is None:
-            finding += ", without an interval: too few questions, or scores that hardly differ"
+            few = "Too few questions" if self.questions < MIN_QUESTIONS else "Too few questions or too equal scores"
+            finding = f"{few} to tell how well {best} agrees with people (Pearson r {_shown(pearson)})"
         elif pearson["low"] <= 0:
             finding = f"No metric is shown to agree with people: Pearson r of {best} is {_shown(pearson)}"
         elif near:
@@ -304,10 +308,12 @@ class AgreeReport(Report):
         """What to do with a judge and labels; these commands take verdicts of people, no other scores."""
         if not self._verdicts or self.human["column"] != self._label_column:
             return []
-        return [
-            "how many answers are right: `genqa-metrics accuracy FILE`",
-            "fit the judge to these labels: `genqa-metrics calibrate FILE`",
-        ]
+        steps = ["how many answers are right: `genqa-metrics accuracy FILE`"]
+        counts = next(iter(self._verdicts.values()))
+        right = counts["accepted"] + counts["missed"]
+        if self.rows >= LEAST_LABELS and LEAST_EACH_LABEL <= right <= self.rows - LEAST_EACH_LABEL:
+            steps.append("fit the judge to these labels: `genqa-metrics calibrate FILE`")
+        return steps
 
     def tables(self) -> list[Table]:
         """Return the tables."""
@@ -400,6 +406,11 @@ class AgreeReport(Report):
 def _is_behind(test: Mapping[str, Any]) -> bool:
     """Return whether a metric agrees significantly less with the humans than the best one does."""
     return test["permutation_p_holm"] < LEVEL
+
+
+def _answers(count: int, kind: str) -> str:
+    """Return "1 right answer" or "2 right answers"."""
+    return f"{count:,} {kind} answer{'s' * (count != 1)}"
 
 
 def _by(grouping: str) -> str:

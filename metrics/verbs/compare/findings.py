@@ -5,17 +5,22 @@ from itertools import product
 
 from ...registry import SCORERS, scorer_class
 from ...reports.report import MOST_CHARACTERS, Report, briefly, rejected
-from ...reports.table import listed, number
+from ...reports.table import listed, number, p_value
 from .ranking import Ranking, from_better, is_clear
 
 MOST_SHARES = 6  # systems that a sentence lists
+CLOSE = 0.05  # accuracies that differ by less are too close to call; a larger lead can be chance
 
 
 def first_systems(report: Report, by: Ranking) -> str:
     """Return a sentence on which systems differ significantly by a metric, and which are too close to call."""
     if by.only_verdicts:
-        accepts = [f"{name} {report.row_count - rejected(by.judged['systems'][name]):,}" for name in by.order]
+        systems = by.judged["systems"]
+        right = by.labelled_right or {name: report.row_count - rejected(systems[name]) for name in by.order}
+        accepts = [f"{name} {right[name]:,}" for name in by.order]
         shares = f"{', '.join(accepts[:MOST_SHARES])}{', ...' * (len(accepts) > MOST_SHARES)} of {report.row_count:,}"
+        if by.labelled_right:
+            return f"People call right: {shares}. Too few questions for an interval or a winner."
         sentence = f"No winner: how many answers are right cannot be told. The judge accepts {shares}."
         ahead = f" By its verdicts alone {_pairs(by.significant)}, but it can err more on one system than on another."
         return sentence + ahead * bool(by.significant)
@@ -38,19 +43,39 @@ def _verdicts(report: Report, by: Ranking, ahead: Sequence[str], further: str) -
     """Return clauses on the systems with an estimate: who is significantly better, and what is too close to call."""
     order = by.estimated
     if [system for system in order if by.ranks[system]["cluster"] == 1] == order[:1]:
-        others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
+        is_named = len(order) == 2 or len(order) < len(by.order)  # "others" would count systems without an estimate
+        others = briefly(order[1:]) if is_named else f"each of the {len(order) - 1} others"
         return [f"{order[0]} is significantly better than {others}", further]
     if len({by.scores[system]["value"] for system in order}) == 1:
         return [f"{briefly(order)} have the same score, {number(by.scores[order[0]]['value'])}"]
     if len(order) == 2:
+        if lead := _lead_by_chance(report, by, order[1]):
+            return [lead]
         why = report.too_few_differ(by.pairs[0]) or "the difference is not significant"
         return [f"too close to call: {order[0]} is ahead of {order[1]}, but {why}"]
     if not by.significant:
-        return [f"too close to call: no two of the {len(order)} systems differ significantly"]
+        none = f"no two of the {len(order)} systems differ significantly"
+        lead = _lead_by_chance(report, by, order[-1])
+        return [f"{none}; {lead}" if lead else f"too close to call: {none}"]
     first = listed(ahead) if briefly(ahead) == listed(ahead) else f"the first {len(ahead)} systems"
     worse = f"{briefly(by.worse)} {'is' if len(by.worse) == 1 else 'are'} significantly worse than {first}"
-    close = f"{order[0]} vs {briefly(by.leaders[1:])}: too close to call" if by.leaders[1:] else ""
-    return [worse if by.worse else "", further, close]
+    leads = {system: _lead_by_chance(report, by, system) for system in by.leaders[1:]}
+    close = [system for system, lead in leads.items() if not lead]
+    leads = [lead for lead in leads.values() if lead]
+    if len(leads) > 1:
+        leads = [f"the leads of {order[0]} over {len(leads)} others could be chance"]
+    call = f"{order[0]} vs {briefly(close)}: too close to call" if close else ""
+    return [worse if by.worse else "", further, call, *leads]
+
+
+def _lead_by_chance(report: Report, by: Ranking, other: str) -> str:
+    """Return that the first system's lead in accuracy over another one could be chance; "" where both are close."""
+    [pair] = (pair for pair in by.pairs if (pair["first"], pair["second"]) == (by.order[0], other))
+    lead = pair["difference"]["value"]
+    if not by.accuracy or lead < CLOSE:
+        return ""
+    why = report.too_few_differ(pair) or f"p {p_value(pair['p_corrected'])}"
+    return f"{by.order[0]} leads {other} by {100 * lead:.0f} points, but this could be chance ({why})"
 
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:

@@ -21,6 +21,7 @@ class Ranking:
     pairs: list[Mapping]  # tests of all pairs in this order, the better system first
     judged: Mapping | None  # of a judge, what `judge_errors.judged_systems` returns
     only_verdicts: bool  # a judge accepts more answers of one system, and how many are right cannot be told
+    labelled_right: Mapping[str, int] | None  # {system: right answers}, if people labelled all but of few questions
 
     @property
     def accuracy(self) -> Mapping | None:
@@ -52,12 +53,17 @@ def ranking_by(metric: str, name: str, numbers: Mapping[str, Any]) -> Ranking:
     """Return the ranking by a tested score of a metric; `numbers` are those of the metric in a report."""
     scores, tests, judged = numbers["scores"][name], numbers["tests"][name], numbers.get("accuracy")
     estimated = [system for system, score in scores.items() if score["value"] is not None]
-    estimated.sort(key=lambda system: -scores[system]["value"])
+    only_verdicts, labelled_right = bool(judged) and ACCURACY not in numbers["tests"], None
+    if only_verdicts and name == next(iter(numbers["tests"])):
+        systems = judged["systems"]
+        if all(of["labelled"] == of["rows"] for of in systems.values()):
+            labelled_right = {system: of["labelled_right"] for system, of in systems.items()}
+    estimated.sort(key=lambda system: -(labelled_right[system] if labelled_right else scores[system]["value"]))
     order = [*estimated, *(system for system in scores if system not in estimated)]
     pairs = [from_better(order, pair) for pair in tests["pairs"]]
     pairs.sort(key=lambda pair: (order.index(pair["first"]), order.index(pair["second"])))
-    only_verdicts = bool(judged) and ACCURACY not in numbers["tests"]
-    return Ranking(metric, name, scores, order, estimated, tests["systems"], pairs, judged, only_verdicts)
+    ranks = tests["systems"]
+    return Ranking(metric, name, scores, order, estimated, ranks, pairs, judged, only_verdicts, labelled_right)
 
 
 def is_clear(pair: Mapping[str, Any]) -> bool:

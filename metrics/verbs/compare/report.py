@@ -23,8 +23,8 @@ from ...scale.scoring import faults_in_order, faults_of_rows, label_of, profiles
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import FEW, LEAST_DIFFERING, LEVEL
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
-from ..judge_errors import JudgeErrors, judged_systems
-from ..labels import read_labels, what_questions_show
+from ..judge_errors import WHAT_TO_DO, JudgeErrors, judged_systems
+from ..labels import LABELS_TO_BEGIN, read_labels, what_questions_show
 from ..view.rows import scored_answer
 from . import analysis, notes
 from .findings import changes_between_runs, first_systems, reversals
@@ -96,7 +96,7 @@ def compare(
     >>> answers = {"a": "four steps", "b": "seven steps"}
     >>> rows = {name: [{**row, "prediction": text} for row in asked] for name, text in answers.items()}
     >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings[0]
-    'aev: a is significantly better than the other system.'
+    'aev: a is significantly better than b.'
     """
     from ... import __version__
 
@@ -157,8 +157,9 @@ def compare(
         slices, slice_remarks = _slices(matched, by, compared, verdicts)
     run_changes = rounded(changes(matched, compared, reading.sources_by_system)) if reading.runs else None
     sizes = np.bincount(compared.questions)
-    tests = len(numbers) * len(matched.systems) * (len(matched.systems) - 1) // 2
     numbers = rounded(numbers)
+    families = [next(iter(of["tests"].values()))["pairs"] for of in numbers.values()]
+    tests = sum(pair["p"] is not None for pairs in families for pair in pairs)
     lengths = [options.length_note(metric, notes.values_by_system(of)) for metric, of in numbers.items()]
     report = CompareReport(
         genqa_metrics=__version__,
@@ -268,8 +269,27 @@ class CompareReport(Report):
         _, steps = untold(self.notes)
         rankings = [self.ranking(metric) for metric in self.metrics]
         is_close = any(by.accuracy and len(by.significant) < len(by.pairs) for by in rankings)
-        few = f"Add questions: of {self.questions:,}, {what_questions_show(self.questions)}."
-        return steps + [few] * (is_close and self.questions >= FEW)
+        if not is_close or self.questions < FEW:
+            return steps
+        if any(
+            of["labelled"] < of["rows"] for by in rankings if by.accuracy for of in by.accuracy["systems"].values()
+        ):
+            return steps or [self._more_labels()]
+        return [*steps, f"Add questions: of {self.questions:,}, {what_questions_show(self.questions)}."]
+
+    def _more_labels(self) -> str:
+        """Return which rows to label, where not all have a label, and which differences the labels can show."""
+        labelled = [sum(row.item.human[1] is not None for row in question) for question in self._matched.rows]
+        complete, systems = labelled.count(len(self.systems)), len(self.systems)
+        if not any(labelled):
+            number = LABELS_TO_BEGIN if self.row_count > LABELS_TO_BEGIN else "all"
+            return as_sentence(
+                WHAT_TO_DO.format(number=number).replace("genqa-metrics accuracy", "genqa-metrics compare")
+            )
+        if complete * systems < sum(labelled):
+            return f"Label more answers: {sum(labelled):,} of {self.row_count * systems:,} have a label."
+        shown = what_questions_show(complete)
+        return f"Label the other {self.row_count - complete:,} questions: with {complete:,} labelled, {shown}."
 
     scores = property(lambda self: {metric: numbers["scores"] for metric, numbers in self.metrics.items()})
     tests = property(lambda self: {metric: numbers["tests"] for metric, numbers in self.metrics.items()})
@@ -288,8 +308,9 @@ class CompareReport(Report):
         """Return that two systems differ on too few rows, or questions, for a p-value below 5%; "" otherwise."""
         if pair["differing"] is None or pair["differing"] >= LEAST_DIFFERING:
             return ""
-        unit = "rows" if self.questions == self.row_count else "questions"
-        return f"only {pair['differing']} {unit} differ; a test needs {LEAST_DIFFERING}"
+        unit = "row" if self.questions == self.row_count else "question"
+        differ = f"{unit} differs" if pair["differing"] == 1 else f"{unit}s differ"
+        return f"only {pair['differing']} {differ}; a test needs {LEAST_DIFFERING}"
 
     def label(self, number: int, system: str) -> float | None:
         """Return people's label of a system's answer to the question with this number, from 1; None without one."""
@@ -365,7 +386,9 @@ class CompareReport(Report):
         return pandas.DataFrame(rows).convert_dtypes()
 
     def _pairs_tables(self, metric: str) -> list[Table]:
-        return [pairs_table(self, self.ranking(metric, name)) for name in self.tests[metric]]
+        """Return the tests of all pairs by each score, but not by verdicts on answers that people labelled."""
+        rankings = [self.ranking(metric, name) for name in self.tests[metric]]
+        return [pairs_table(self, by) for by in rankings if not by.labelled_right]
 
     def tables(self) -> list[Table]:
         """Return the tables, metric by metric: systems, pairs, slices; and what changed between two runs."""
@@ -420,6 +443,10 @@ class CompareReport(Report):
                 elif by.only_verdicts:  # an interval beside it would be taken for one of the accuracy
                     caption = f"{name}, not accuracy" if position else ACCEPTED
                     estimates = {system: {**score, "low": None, "high": None} for system, score in estimates.items()}
+                    if by.labelled_right:
+                        caption = "share that people call right"
+                        for system, of in estimates.items():
+                            of["value"] = by.labelled_right[system] / self.row_count
                     ends = 0, 1  # without intervals a smaller scale would make small differences look large
                 title = f"{name}: pairs of systems" if position else f"{metric}: systems"
                 charts[title] = forest_chart(estimates, best, caption, ends)

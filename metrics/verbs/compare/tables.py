@@ -6,7 +6,7 @@ from typing import Any
 from ...registry import SCORERS, scorer_class
 from ...reports.excerpt import print_answers
 from ...reports.report import WIDTH, Report, briefly, judge_names, of_faults, say, short_names
-from ...reports.table import Table, accuracy_cell, estimate, number, p_value, print_table, source_cell
+from ...reports.table import Table, accuracy_cell, estimate, listed, number, p_value, print_table, source_cell
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import LEAST_DIFFERING
@@ -38,7 +38,7 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     beside = [name for name in (scorer_class(metric).shown if metric in SCORERS else ()) if name in scores]
     if tested[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         beside = [name for name in (scorer_class(metric).main,) if name in scores] + beside
-    header = ["system", *(["ranks", "cluster"] if ranks else []), *tested, *beside]
+    header = ["system", *["people: right"] * bool(by.labelled_right), *["ranks", "cluster"] * ranks, *tested, *beside]
     # The bootstrap interval of the judge's verdicts ignores its errors: it is in the JSON only.
     plain = {name for name in beside if name.endswith(WITHOUT_INTERVALS)} | {*tested[: by.only_verdicts]}
 
@@ -51,7 +51,8 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     for system in by.order:
         best, worst, cluster = (by.ranks[system][name] for name in ("best_rank", "worst_rank", "cluster"))
         rank_cells = [f"{best}" if best == worst else f"{best}-{worst}", f"{cluster}"] if cluster else ["-", "-"]
-        rows.append([system, *rank_cells * ranks, *(cell(name, system) for name in (*tested, *beside))])
+        people = [f"{by.labelled_right[system]:,} of {report.row_count:,}"] if by.labelled_right else []
+        rows.append([system, *people, *rank_cells * ranks, *(cell(name, system) for name in (*tested, *beside))])
     sentences = ["In brackets: 95% interval."]
     if accuracy:
         estimated = f"has a 95% interval, by {accuracy['method']}"
@@ -80,7 +81,7 @@ def short_table(report: Report, by: Ranking) -> Table:
         test = [[estimate(pair["difference"]), _p(report, pair)] for pair in from_first] or [["", ""]]
         rows.append([system, cell, *test[0]])
     header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
-    explanation = f"95% intervals; p by {_test_name(by)}, {_correction(report)}.{_too_few(report, by.pairs)}"
+    explanation = f"95% intervals; p by {_test_name(by)}, {_correction(report, by)}.{_too_few(report, by.pairs)}"
     systems = by.accuracy["systems"] if by.accuracy else {}
     alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
     if alone:
@@ -97,15 +98,20 @@ def _by_labels(by: Ranking) -> list[bool]:
 
 def _test_name(by: Ranking) -> str:
     by_labels = _by_labels(by)
-    if by_labels and all(by_labels) and all(of["labelled"] == of["rows"] for of in by.accuracy["systems"].values()):
-        return "paired bootstrap tests of the labels"
-    tests = ["paired t-tests of the labels"] * any(by_labels)
-    tests += ["z-tests of the estimates"] * (not all(by_labels))
-    return " and ".join(tests) or "paired bootstrap tests"
+    if not by_labels:
+        return "paired bootstrap tests"
+    if all(by_labels) and all(of["labelled"] == of["rows"] for of in by.accuracy["systems"].values()):
+        tests = ["paired bootstrap tests"]
+    else:
+        tests = ["paired t-tests"] * any(by_labels) + ["z-tests"] * (not all(by_labels))
+    return f"{' and '.join(tests)} of the accuracies"
 
 
-def _correction(report: Report) -> str:
-    tests = report.settings["tests"]
+def _correction(report: Report, by: Ranking) -> str:
+    """Return for how many tests p is corrected: those by the scores of all metrics at the same position."""
+    position = [*report.tests[by.metric]].index(by.name)
+    families = [[*of.values()][position]["pairs"] for of in report.tests.values() if len(of) > position]
+    tests = sum(pair["p"] is not None for pairs in families for pair in pairs)
     corrected = f"corrected for the {tests:,} tests (Holm), as are the intervals of differences"
     return corrected if tests > 1 else "not corrected: there is one test"
 
@@ -128,17 +134,25 @@ def other_pairs(report: Report, by: Ranking) -> list[str]:
     if len(tested) > MAX_SHORT_PAIRS:
         neighbours = {*zip(by.order, by.order[1:], strict=False)}
         pairs = [pair for pair in tested if (pair["first"], pair["second"]) in neighbours][:MAX_SHORT_PAIRS]
-    lines = [
-        f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, {_p(report, pair, 'p ')}"
-        for pair in pairs
-    ]
+    lines = [_lead(report, by, pair) for pair in pairs]
     more = len(tested) - len(pairs)
     return [*lines, *[f"{more:,} more pairs: --verbose"] * (more > 0), *[""] * bool(lines)]
 
 
+def _lead(report: Report, by: Ranking, pair: Mapping) -> str:
+    """Return a test of two systems in a line, or which of them has no estimate."""
+    systems = pair["first"], pair["second"]
+    if untold := [system for system in systems if system not in by.estimated]:
+        return f"{listed(systems)} cannot be compared: the {by.name} of {listed(untold)} cannot be told"
+    return f"{systems[0]} leads {systems[1]} by {estimate(pair['difference'])}, {_p(report, pair, 'p ')}"
+
+
 def pairs_table(report: Report, by: Ranking) -> Table:
     """Return the tests of all pairs of systems by one score."""
-    header, explanation = ["pair", f"difference of {by.name}"], f"Two-sided {_test_name(by)}; p {_correction(report)}."
+    header, explanation = (
+        ["pair", f"difference of {by.name}"],
+        f"Two-sided {_test_name(by)}; p {_correction(report, by)}.",
+    )
     verdicts = " Of the verdicts as they are: tests assume that the judge errs alike on all systems."
     explanation += verdicts * bool(by.judged and not by.accuracy)
     return _tests_table(report, by, f"{by.name}: pairs of systems", header, [("", p) for p in by.pairs], explanation)
@@ -284,7 +298,7 @@ def print_deciding_rows(report: Report, metric: str, console) -> None:
     is_judged, closest, decisive = "accuracy" in numbers, [*numbers["deciding"]], sum(numbers["deciding"].values())
     (first, wins), (second, losses) = numbers["deciding"].items()
     labelled = {
-        (row["row"], system): by.name == ACCURACY and report.label(row["row"], system) is not None
+        (row["row"], system): is_judged and report.label(row["row"], system) is not None
         for row in rows
         for system in report.systems
     }
