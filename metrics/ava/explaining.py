@@ -20,7 +20,6 @@ from .differences import LINKING, NEGATION, ORDERED, Difference, differences, do
 from .judging import Rules
 
 MARKED = 0.1  # effect of a word from which it is marked
-NEAR = 0.2  # distance of a probability from the threshold up to which the judge is called unsure
 SHOWN = 12  # words of a reference that are shown
 NO_REASON = "the judge gives no reason in words"
 
@@ -89,7 +88,7 @@ def explanations(
                 effect = max(effect, 0.0)  # what is accepted is not to blame
             word_effects.append([answer[start:end], effect, start, end])
         reason = [_reason(accepted[i], answer, right, stated), *[doubt(question, texts, answer)] * right]
-        text = "unsure: " * is_unsure(whole[i], threshold) + "; ".join(filter(None, reason))
+        text = "unsure: " * (UNSURE_FROM < whole[i] < UNSURE_TO) + "; ".join(filter(None, reason))
         result.append(
             {
                 "reference": deciding[i],
@@ -100,11 +99,6 @@ def explanations(
             }
         )
     return result
-
-
-def is_unsure(probability: float, threshold: float) -> bool:
-    """Return whether the judge is unsure of an answer: its probability is in the middle, and near the threshold."""
-    return UNSURE_FROM < probability < UNSURE_TO and abs(probability - threshold) <= NEAR
 
 
 def _reason(reference: str, answer: str, right: bool, differences: Sequence[Difference]) -> str:
