@@ -416,6 +416,6 @@ def _without_labels(items: Sequence[Item]) -> list[str]:
     why = dict.fromkeys("; ".join(reasons) for reasons in errors.unlike.values())
     return [
         *notes,
-        f"only labels tell the accuracy{systems}: the rows are unlike those that {JUDGE} was measured on "
-        f"({', or '.join(why)}); a larger judge errs less: score --set {errors.stronger}",
+        f"only labels tell the accuracy{systems}: {', or '.join(why)}; a larger judge errs less: "
+        f"score --set {errors.stronger}",
     ]
