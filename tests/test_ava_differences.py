@@ -99,7 +99,7 @@ def test_an_explanation_names_differences_and_marks_their_words():
     explained = explaining.explanations(["Which?"] * 5, references, answers, SameWords(), 0.5, by_rule)
     assert [row["reason"] for row in explained] == [
         'Missing: "blue".',
-        "Judged to mean the accepted answer 'red and blue'.",
+        "Judged right.",
         "It declines to answer; accepted: 'red and blue'.",
         "By a rule.",
         "The judge gives no reason in words; accepted: 'red and blue'.",
@@ -112,8 +112,7 @@ def test_an_explanation_names_differences_and_marks_their_words():
 def test_a_reason_of_a_right_answer_names_the_item_to_check():
     row = ["Who won?"], [["Ann Lee, Bo Ray and Cy Dee"]], ["Ann Lee, Bo Ray"]
     (explained,) = explaining.explanations(*row, lambda *columns: np.full(len(columns[0]), 0.9), 0.5)
-    accepted = "Judged to mean the accepted answer 'Ann Lee, Bo Ray and Cy Dee'"
-    assert explained["reason"] == f'{accepted}; check: "Cy Dee" is not in the answer.'
+    assert explained["reason"] == 'Judged right; check: "Cy Dee" is not in the answer.'
 
 
 def test_only_a_loaded_judge_of_prompts_reads_parts_of_answers():

@@ -66,7 +66,7 @@ def test_score_and_compare_count_the_faults_of_every_system():
     said = "are judged wrong (by their words, 3 of 3 that no person calls right): another value (a 2); declined (b 1)"
     assert said in " ".join(str(report).split())
     (table,) = [table for table in report.tables() if table.title == FAULTS]
-    assert table.rows == [["a", "0", "2", "0", "0", "0"], ["b", "1", "0", "0", "0", "0"]]
+    assert table.rows == [["a", "0", "2", "0", "0", "0", "0"], ["b", "1", "0", "0", "0", "0", "0"]]
     compared = genqa_metrics.compare(rows, "ava", resamples=100)
     assert compared.to_dict()["metrics"]["ava"]["faults"] == expected
     assert said in " ".join(str(compared).split())

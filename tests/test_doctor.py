@@ -3,6 +3,7 @@
 import json
 import shlex
 
+import genqa_metrics
 import pytest
 from genqa_metrics.rows.sources import Source
 from genqa_metrics.verbs.doctor.report import diagnose
@@ -66,7 +67,7 @@ def test_rows_without_labels_are_compared_by_those_that_it_proposes_to_make():
     few = [row(n, system, topic=n // 4, references=[f"Ann {'of ' * 90}"]) for n in range(20) for system in ("a", "b")]
     report = found(few)
     assert verbs(report) == ["score", "explain", "label", "accuracy", "compare"], "4 answers of a topic are too few"
-    said = "only labels tell the accuracy: the rows are unlike those that ava was measured on (100% of the references"
+    said = "only labels tell the accuracy: 100% of the references have a length that is rare in the data"
     assert any(note.startswith(said) for note in report["notes"])
 
 
@@ -137,7 +138,26 @@ def test_what_to_know_before():
     ]
     notes = " ".join(found(rows)["notes"])
     assert "3 rows have the passages that were retrieved" in notes
-    assert "scores of an earlier run" in notes
+    assert "already judged by AVA; compare OLD/ NEW/" in notes
+
+
+def test_what_score_wrote_is_no_other_judge(tmp_path):
+    """Whether an answer declines has numbers from 0 to 1, as the verdicts of a judge have."""
+    path = tmp_path / "judged.jsonl"
+    rows = [row(n) | {"prediction": "I don't know." if n % 2 else f"Ann {n}"} for n in range(20)]
+    genqa_metrics.score(rows, output=str(path))
+    report = json.loads(run("doctor", path, "-f", "json")[0])
+    assert "already judged by AVA (small)" in " ".join(report["notes"])
+    assert not any("judge=ava_" in entry["command"] for entry in report["can"])
+
+
+def test_few_questions_are_too_few_for_an_accuracy():
+    """However many answers there are to them, and with labels too."""
+    for label in (None, 1):
+        report = found([row(n, system, label=label) for n in range(4) for system in ("a", "b")])
+        assert "accuracy" not in verbs(report)
+        why = {entry["what"]: entry["why"] for entry in report["cannot"]}
+        assert why["estimate the accuracy"] == "4 questions are too few; 5 are needed with labels, 20 without"
 
 
 @pytest.mark.usefixtures("word_judge")

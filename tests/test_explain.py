@@ -175,6 +175,8 @@ def test_an_answer_in_the_terminal():
     assert {line[:12] for line in long[1:5]} == {" " * 12}  # wrapped beside the label
     coloured = printed(judged(), explainer(), force_terminal=True, color_system="truecolor")
     assert "\x1b[38;2;0;0;0;48;2;253;186;116m1944" in coloured
+    assert "Blue is good. What marks mean." in coloured
+    assert "Blue is good." in explainer().page([judged()])
 
 
 def test_neither_terminal_nor_page_is_controlled_by_a_text():

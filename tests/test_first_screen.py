@@ -13,6 +13,7 @@ from genqa_metrics.reports.excerpt import reading_lines, why_to_read
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.scoring import (
+    AGREED,
     APART,
     DISAGREE,
     LOWEST,
@@ -42,11 +43,13 @@ def columns(probabilities, labels, threshold=0.5):
 
 
 def test_every_kind_has_its_share_and_the_worst_comes_first():
-    found = answers_to_read(columns([0.9, 0.1, 0.45, 0.02, 0.97, 0.03], [0, 1, None, None, 1, None]), 10, JUDGE)
-    expected = {"q0": DISAGREE, "q1": DISAGREE, "q2": UNSURE, "q3": WRONG, "q5": WRONG}
+    """Answers with a label that the judge agrees with need not be read: q4 is not listed, q6 is the last one."""
+    labels = [0, 1, None, None, 1, None, 0]
+    found = answers_to_read(columns([0.9, 0.1, 0.45, 0.02, 0.97, 0.03, 0.01], labels), 10, JUDGE)
+    expected = {"q0": DISAGREE, "q1": DISAGREE, "q2": UNSURE, "q3": WRONG, "q5": WRONG, "q6": AGREED}
     assert {answer.id: answer.kind for answer in found.first} == expected
     assert [answer.id for answer in found.first] == list(expected)
-    assert found.counts == {DISAGREE: 2, WRONG: 2, UNSURE: 1, LOWEST: 0, APART: 0, OTHER_WORDS: 0}
+    assert found.counts == {DISAGREE: 2, WRONG: 2, UNSURE: 1, LOWEST: 0, APART: 0, OTHER_WORDS: 0, AGREED: 1}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ def test_a_few_of_the_surest_right_answers_are_read_those_in_other_words_first()
     kinds = [answer.kind for answer in found.first]
     assert (kinds.count(UNSURE), kinds.count(OTHER_WORDS)) == (8, 2)
     assert [answer.id for answer in found.first[-2:]] == ["q2", "q1"]
-    assert "judged right in other words: a lost condition" in "".join(
+    assert "judged right but not equal to an accepted answer: a lost condition" in "".join(
         line for lines in reading_lines(found, 80, 0.5) for line in lines
     )
 

@@ -118,6 +118,22 @@ def few_labels(judge, rows):
     )
 
 
+@pytest.mark.parametrize(
+    ("questions", "labelled", "said"),
+    [
+        (4, False, "More questions are needed: 5 with labels, 20 without."),
+        (4, True, "an interval needs 5. More questions are needed."),
+        (5, False, "5 answers are too few to check whether the judge fits them; 20 are needed"),
+    ],
+)
+def test_of_few_questions_it_is_said_at_once_how_many_are_needed(questions, labelled, said):
+    rows = [{"question": f"What is {n}?", "prediction": f"{n}", "references": f"no {n}"} for n in range(questions)]
+    rows = [row | {"label": 1} for row in rows] if labelled else rows
+    for report in (genqa_metrics.score(rows, "ava"), genqa_metrics.accuracy(rows)):
+        assert said in " ".join(str(report).split())
+        assert "." not in {line.strip() for line in str(report).splitlines()}
+
+
 def test_every_verb_says_the_same_of_a_system_with_few_labels(few_labels):
     """4 labels cannot give an interval, 6 can; both say how many they are."""
     for report in few_labels:

@@ -227,7 +227,7 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(judges, tmp_path)
     unlike = genqa_metrics.score(rows, "ava", {"ava": settings})
     assert like.accuracy["unlike"] == {}
     assert {*map(tuple, unlike.accuracy["unlike"].values())} == {
-        ("100% of the answers have a length that is rare there",)
+        ("100% of the answers have a length that is rare in the data that the judge was measured on",)
     }
     assert all(values["low"] is not None for values in like.accuracy["systems"].values())
     assert all(values["low"] is None for values in unlike.accuracy["systems"].values())
@@ -237,8 +237,8 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(judges, tmp_path)
     shown.append(genqa_metrics.compare(rows, "ava", {"ava": settings}, resamples=100).to_html())
     for text in shown:
         assert "cannot be told from these rows" in text
-        assert "length that is rare there" in text
-    assert "rare in those" not in like.to_markdown()
+        assert "length that is rare in the data" in text
+    assert "rare in the data" not in like.to_markdown()
     assert accuracy.to_dict()["unlike"]
 
 

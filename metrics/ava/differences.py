@@ -55,6 +55,8 @@ _DATE = re.compile(
 )
 NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 _AND = ("and", "or", "but")
+# Behind the first word of a text: "Red, green and blue" begins with no name.
+_FURTHER_ITEMS = re.compile(r"(?:,\s+[a-zß-öø-ÿ]\w*)+(?:,?\s+(?:and|or)\s+[a-zß-öø-ÿ]\w*)?[.!]?\s*\Z")
 _YES_OR_NO = re.compile(r"(?i)\W*(yes\b|no(?=[,;:!]|\.?\W*\Z|\.?\s+(?:he|i|it|she|that|there|they|this|we|you)\b))")
 _CLAUSE = frozenset("has he her his i is it its may she their them they think was were will with you your".split())
 _LIST = re.compile(r"(?i)\band\b|[;&\n]")
@@ -201,15 +203,26 @@ def _other_name(question: str, reference: str, answer: str) -> list[Difference]:
     if len(stated) != 1 or len(accepted) != 1:
         return []
     (name, start), (other, _) = stated[0], accepted[0]
-    initials = {"".join(word[0] for word in text.split()) for text in (name, other)}
-    return [] if {name, other} & initials else [Difference("contradicts", name, other, start)]
+    is_short_form = _stands_for(name, reference) or _stands_for(other, answer)
+    return [] if is_short_form else [Difference("contradicts", name, other, start)]
+
+
+def _stands_for(name: str, text: str) -> bool:
+    """Return whether a name has the initials of words of a text that follow each other, with or without "and".
+
+    >>> _stands_for("RGB", "Red, green and blue"), _stands_for("IE", "Internet Explorer"), _stands_for("UN", "Bonn")
+    (True, True, False)
+    """
+    words = [word.lower() for word in WORD.findall(text)]
+    initials = ("".join(word[0] for word in each) for each in (words, [word for word in words if word not in COMMON]))
+    return name.isupper() and any(name.lower() in letters for letters in initials)
 
 
 def _names(text: str) -> list[tuple[str, int]]:
     """Return the names of a text with their starts: words with capital letters that do not only begin a sentence.
 
-    >>> _names("Visitors pay Ann Lee. May they? On Monday Bo Ray may."), _names("Paris.")
-    ([('Ann Lee', 13), ('Bo Ray', 42)], [('Paris', 0)])
+    >>> _names("Visitors pay Ann Lee. May they? On Monday Bo Ray may."), _names("Paris."), _names("Red, blue")
+    ([('Ann Lee', 13), ('Bo Ray', 42)], [('Paris', 0)], [])
     """
     result, numbers = [], quantities(text)
     for match in _NAME.finditer(_DATE.sub(lambda date: "," * len(date[0]), text)):
@@ -217,7 +230,8 @@ def _names(text: str) -> list[tuple[str, int]]:
             continue
         name = re.sub(rf"^(?:(?:{'|'.join(FIRST_WORDS)})\b\s*)+", "", match[0], flags=re.IGNORECASE)
         begins = match[0] == name and not re.search(r"[\w,]\W*\Z", re.split(r"[.!?:\n]\s", text[: match.start()])[-1])
-        goes_on = re.match(rf"\s+(?!(?:and|or)\s+{_CAPITAL})[^\W\d_]", text[match.end() :])
+        behind = text[match.end() :]
+        goes_on = re.match(rf"\s+(?!(?:and|or)\s+{_CAPITAL})[^\W\d_]", behind) or _FURTHER_ITEMS.match(behind)
         if name and not quantities(name) and not (begins and goes_on and " " not in name):
             result.append((name, match.end() - len(name)))
     return result

@@ -15,12 +15,11 @@ from ..core.answers import attempts
 from ..core.reading import COMMON
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Mark
-from ..core.words import contains, keys
-from .differences import LINKING, NEGATION, ORDERED, Difference, differences, doubt
+from ..core.words import keys
+from .differences import LINKING, NEGATION, ORDERED, Difference, differences, doubt, stated_differences
 from .judging import Rules
 
 MARKED = 0.1  # effect of a word from which it is marked
-NEAR = 0.2  # distance of a probability from the threshold up to which the judge is called unsure
 SHOWN = 12  # words of a reference that are shown
 NO_REASON = "the judge gives no reason in words"
 
@@ -88,8 +87,8 @@ def explanations(
             if not right and set(keys(answer[start:end])) <= set(keys(accepted[i])):
                 effect = max(effect, 0.0)  # what is accepted is not to blame
             word_effects.append([answer[start:end], effect, start, end])
-        reason = [_reason(accepted[i], answer, right, stated), *[doubt(question, texts, answer)] * right]
-        text = "unsure: " * is_unsure(whole[i], threshold) + "; ".join(filter(None, reason))
+        reason = [_reason(question, accepted[i], answer, right, stated), *[doubt(question, texts, answer)] * right]
+        text = "unsure: " * (UNSURE_FROM < whole[i] < UNSURE_TO) + "; ".join(filter(None, reason))
         result.append(
             {
                 "reference": deciding[i],
@@ -102,23 +101,23 @@ def explanations(
     return result
 
 
-def is_unsure(probability: float, threshold: float) -> bool:
-    """Return whether the judge is unsure of an answer: its probability is in the middle, and near the threshold."""
-    return UNSURE_FROM < probability < UNSURE_TO and abs(probability - threshold) <= NEAR
-
-
-def _reason(reference: str, answer: str, right: bool, differences: Sequence[Difference]) -> str:
+def _reason(question: str, reference: str, answer: str, right: bool, differences: Sequence[Difference]) -> str:
     """Return what can be seen in the texts for a verdict, without a capital letter and a stop.
 
-    >>> _reason("Ann Lee", "It was Ann Lee.", True, []), _reason("shut", "It is closed", False, [])
-    ("it contains the accepted answer 'Ann Lee'", "the judge gives no reason in words; accepted: 'shut'")
+    Of a right answer it is the word, date or name that differs, if there is one; the answer can still be right.
+
+    >>> _reason("Who?", "Ann Lee", "It was Ann Lee.", True, []), _reason("Is it?", "shut", "It is closed", False, [])
+    ('judged right', "the judge gives no reason in words; accepted: 'shut'")
+    >>> _reason("Where?", "Oslo and Porto", "Oslo and Lisbon", True, [])
+    'judged right; words that differ: "Lisbon" / "Porto"'
     """
     words, in_order = keys(answer), keys(reference)
     if not words:
         return "the answer has no words"
     if right:
-        is_in = contains(answer, reference)
-        return f"{'it contains' if is_in else 'judged to mean'} the accepted answer {_short(reference)}"
+        stated = [each for each in stated_differences(question, [reference], answer) if each.accepted]
+        differ = ", ".join(f'"{each.text}" / "{each.accepted}"' for each in stated)
+        return "judged right" + f"; words that differ: {differ}" * bool(differ)
     if not attempts(answer):
         return f"it declines to answer; accepted: {_short(reference)}"
     if differences:

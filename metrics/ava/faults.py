@@ -1,7 +1,8 @@
 """Names what is wrong with an answer that was judged wrong, where its words show it: what `explain` states, briefly.
 
 The rules were tested on wrong answers whose authors noted the error that they made. A rule stays if at least 70% of
-the faults that it names are these errors. Negations, long answers and invented details have no such rule.
+the faults that it names are these errors. That an answer adds something was not tested so: it is a fact of the texts,
+as `explain` states it, and need not be the error.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,13 @@ from .judging import Rules
 
 LONGEST = 25  # content words of an answer
 LONG_REFERENCE = 8  # content words of a reference of which a part can be missing
-FAULTS = DECLINES, VALUE, ORDER, PART = "declined", "another value", "another order", "lacks a part"
+FAULTS = DECLINES, VALUE, ORDER, PART, ADDS = (
+    "declined",
+    "another value",
+    "another order",
+    "lacks a part",
+    "adds something",
+)
 
 
 def fault(question: str, references: Sequence[str], answer: str) -> str:
@@ -23,12 +30,14 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
     'another value'
     >>> fault("Who was she?", ["a painter from Vienna"], "I don't know."), fault("Who?", ["Ann"], "Ben")
     ('declined', 'another value')
+    >>> fault("What does it cost?", ["40 euros"], "It costs 40 euros, and you pay by card.")
+    'adds something'
     """
     if not attempts(answer):
         return DECLINES
     answer = Rules().read(question, references, answer).answer
     if stated := stated_differences(question, references, answer):
-        return VALUE if stated[0].accepted else PART if stated[0].kind == "missing" else ""
+        return VALUE if stated[0].accepted else PART if stated[0].kind == "missing" else ADDS
     answer_words, asked = content(answer), set(content(question))
     reference = nearest_reference(references, answer)
     accepted = content(reference)

@@ -45,9 +45,10 @@ class AvaScorer(Scorer):
     name = "ava"
     explains_answers = True
     legend = (
-        "Blue counts for the answer, orange against it. A number is how much lower or higher the probability is "
-        "without the word, which says nothing of whether the word is true."
+        "A number is how much lower or higher the probability is without the word, which says nothing of whether the "
+        "word is true."
     )
+    colours_of_marks = "Blue counts for the answer, orange against it."
     title = "AVA"
     verdict = "ava_label"
     graded = "ava_score"

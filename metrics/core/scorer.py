@@ -324,6 +324,7 @@ class Scorer:
     passes = 1  # how often its models read a text, for showing progress
     explains_answers = False  # whether `explain` explains one answer, without a file
     legend = ""  # what the marks of an `ExplainedRow` mean
+    colours_of_marks = ""  # what their colours mean, where colours are shown
     recalls = False  # whether `recalled` returns the statistics of a row from its scores
     chosen_settings: Mapping[str, object] = {}  # those that were chosen, not the default ones
     facts: Mapping[str, str] = {}  # everything else that the scores depend on, in the order of the signature

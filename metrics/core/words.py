@@ -226,15 +226,6 @@ def content(text: str) -> list[str]:
     return [key for key in keys(text) if key not in COMMON]
 
 
-def contains(text: str, phrase: str) -> bool:
-    """Return whether a text has the words of a phrase in their order, in any form.
-
-    >>> contains("It has two cities.", "2 city"), contains("It has cities two.", "2 city")
-    (True, False)
-    """
-    return f" {' '.join(keys(phrase))} " in f" {' '.join(keys(text))} "
-
-
 def nearest_reference(references: Sequence[str], answer: str) -> str:
     """Return the accepted answer that has the largest share of its words in an answer, of several the shortest.
 

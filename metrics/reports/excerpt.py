@@ -19,7 +19,7 @@ HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     scoring.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
     scoring.DISAGREE: "label and judge disagree, either can be wrong: label, probability",
     scoring.WRONG: "judged wrong, surest first",
-    scoring.OTHER_WORDS: "judged right in other words: a lost condition or extra item can hide here",
+    scoring.OTHER_WORDS: f"{scoring.OTHER_WORDS}: a lost condition can hide here",
 }
 _WORD = re.compile(r"\w+")
 

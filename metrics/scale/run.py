@@ -592,7 +592,9 @@ def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], ski
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     labelled = {system: cases for system, cases in tally.confusion.items() if cases.any()}
     if number := int(sum(cases.sum() for cases in labelled.values())):
-        notes.append(label_note(number, tally.rows.total()))
+        rows, weights = tally.rows.total(), sum(float(of.sums.weight.sum()) for of in tally.questions.values())
+        is_assumed = number < rows and abs(weights - number) < 0.5  # where no row has a probability of being drawn
+        notes.append(label_note(number, rows) + "; they are taken as picked at random" * is_assumed)
     skipped = dict(skips.by_system)
     notes += filter(None, [scores.length_note for scores in metrics.values()])
     if len({skipped.get(system, 0) for system in (*tally.rows, *skipped)}) > 1:

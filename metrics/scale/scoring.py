@@ -274,12 +274,13 @@ def totals_of(keys: np.ndarray, sums: QuestionSums, rows: Sequence[int] | np.nda
 
 
 DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
-OTHER_WORDS = "judged right in other words"  # surely; a lost condition, or an item too many, is among these
+OTHER_WORDS = "judged right but not equal to an accepted answer"  # surely; a lost condition can be among these
 APART = "scores far apart"  # of an answer by one metric
+AGREED = "judged wrong as labelled"  # which need not be read, and come behind all others
 # What people and judge disagree about is read beside the rest, 4 to 3. Of the rest what is nearest to the threshold
 # comes first: of 60 answers without labels the ten then hold 3.2 to 5.2 of the judge's errors, and 2.2 to 4.1 where
 # five of them are the surest wrong ones. One or two are surely right: a judge that accepts too much shows there.
-SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, OTHER_WORDS: 1, LOWEST: 6, APART: 4}
+SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, OTHER_WORDS: 1, LOWEST: 6, APART: 4, AGREED: 1}
 _OF_ROW = ("file", "line", "id", "system", "prediction", "references", "label")
 BEST = 1.0  # no answer with this score need be read
 FAR = 0.3  # between two scores of an answer that are far apart
@@ -364,8 +365,9 @@ class AnswersToRead:
             for kind, answers in self.by_kind.items()
             for turn, answer in enumerate(answers, before.get(kind, 0))
         ]
-        chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
-        judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG, OTHER_WORDS))
+        last = kinds.index(AGREED)
+        chosen = sorted(turns, key=lambda turn: (turn[1] == last, *turn[:3]))[: self.number]
+        judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG, OTHER_WORDS, AGREED))
         return [answer for *_, answer in (sorted(chosen, key=lambda turn: turn[1:3]) if judged else chosen)]
 
 
@@ -400,13 +402,15 @@ def answers_to_read(
                 continue
         elif label in (0, 1) and label != verdict:
             kind, rank = DISAGREE, -abs(row_score - label)
-        elif label not in (0, 1) and UNSURE_FROM < row_score < UNSURE_TO:
+        elif label in (0, 1):
+            if verdict:
+                continue
+            kind, rank = AGREED, row_score
+        elif UNSURE_FROM < row_score < UNSURE_TO:
             kind, rank = UNSURE, abs(row_score - threshold)
         elif not verdict:
             kind, rank = WRONG, row_score
-        elif label not in (0, 1) and (
-            far := _other_words(columns["prediction"][row], columns["references"][row], questions[row] or "")
-        ):
+        elif far := _other_words(columns["prediction"][row], columns["references"][row], questions[row] or ""):
             doubt = scorer.doubt(questions[row] or "", columns["references"][row], columns["prediction"][row])
             kind, rank = OTHER_WORDS, -far - bool(doubt)  # these first
         else:

@@ -65,7 +65,6 @@ WHAT_TO_DO = (
     "label {number} answers of every system (genqa-metrics label FILE -o labels.jsonl), then run genqa-metrics "
     "accuracy FILE --labels labels.jsonl"
 )
-UNLIKE = "they may be unlike those that the judge was measured on"
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
 # A length is rare if less than this share of the measured rows are at least as long, or at most as long.
@@ -135,7 +134,7 @@ class JudgeErrors:
             if calibrated := calibrated_on(rows):
                 reasons[system] = calibrated[0]
             elif others := differences(measured.facts.get("profile", {}), rows):
-                unlike[system], reasons[system] = others, f"{UNLIKE} ({'; '.join(others)})"
+                unlike[system], reasons[system] = others, "; ".join(others)
         enough = any(rows.get("profiled", 0) >= LEAST_ROWS for rows in profiles.values())
         return cls(measured, "", reasons, unlike, scorer.stronger if enough else "")
 
@@ -220,7 +219,9 @@ class JudgeErrors:
         by_fix: dict[str, dict[str, list[str]]] = {}
         for system in untold:
             reason = systems[system]["reason"]
-            fix = "more questions are needed" if "too few questions" in reason else to_label
+            enough = f": {MIN_QUESTIONS} with labels, {LEAST_ROWS} without"
+            more = "more questions are needed" + enough * bool(self.measured and not systems[system]["labelled"])
+            fix = more if "too few questions" in reason else to_label
             by_fix.setdefault(fix, {}).setdefault(reason, []).append(system)
         notes = []
         for fix, by_reason in by_fix.items():
@@ -364,14 +365,16 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     >>> measured = {"profiled": 100, "unsure": 10, "answer_words:1": 60, "answer_words:3": 37, "answer_words:6": 3}
     >>> differences(measured, {"profiled": 50, "unsure": 5, "answer_words:1": 50})
     []
-    >>> differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50})
-    ['100% of the answers have a length that is rare there', 'it is unsure of 60%, there of 10%']
+    >>> for difference in differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50}):
+    ...     print(difference)
+    100% of the answers have a length that is rare in the data that the judge was measured on
+    the judge is unsure of 60% of the answers, of 10% on the data that it was measured on
     """
     size, base = rows.get("profiled", 0), measured.get("profiled", 0)
     if not base:
         return []
     if size < LEAST_ROWS:
-        return [f"{size:.0f} rows are too few to compare; {LEAST_ROWS} are the least"]
+        return [f"{size:.0f} answers are too few to check whether the judge fits them; {LEAST_ROWS} are needed"]
     result = []
     for prefix, texts in (("answer_words:", "answers"), ("reference_words:", "references")):
         lengths, measured_lengths = (
@@ -382,11 +385,13 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         shorter = (measured_lengths[:, 0] <= lengths[:, :1]) @ measured_lengths[:, 1]
         rare = lengths[np.minimum(longer, shorter) < RARE[prefix] * base, 1].sum()
         if rare > RARE_SHARE * size:
-            result.append(f"{rare / size:.0%} of the {texts} have a length that is rare there")
+            rare_there = "have a length that is rare in the data that the judge was measured on"
+            result.append(f"{rare / size:.0%} of the {texts} {rare_there}")
     if "unsure" in measured:
         unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
         if wilson(unsure, size, Z)[0] > wilson(usual, base, Z)[1] and unsure > usual + 0.1:
-            result.append(f"it is unsure of {unsure:.0%}, there of {usual:.0%}")
+            unsure_of = f"the judge is unsure of {unsure:.0%} of the answers"
+            result.append(f"{unsure_of}, of {usual:.0%} on the data that it was measured on")
     return result
 
 

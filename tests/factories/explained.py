@@ -30,6 +30,7 @@ def explainer(**attributes):
     """An explainer of a judge that calls answers right from a probability of 0.5, and reads nothing."""
     judge = {"legend": "What marks mean.", "signature": "judge|x", "title": "Judge", "threshold": 0.5}
     judge |= {"takes_sets": False, "explains_answers": True, "main": "judge", "error_rate": ""}
+    judge |= {"colours_of_marks": "Blue is good."}
     return Explainer(SimpleNamespace(**judge | attributes, warnings=Scorer().warnings))
 
 

@@ -274,7 +274,7 @@ class AccuracyReport(Report):
             self.headline,
             Table("", [names.get(name, name) for name in header], self._rows(header), ""),
             [*(self.findings if all(with_interval) else []), *rests_on],  # a note says that it cannot be told
-            [*self.notes, *[proposed] * (not self._sum("labelled"))],
+            [*self.notes, *[proposed] * (bool(proposed) and not self._sum("labelled"))],
             "All tables, and the judge's signature: --verbose",
             lambda room: self._print_slices(console),
         )

@@ -20,10 +20,11 @@ from ...registry import JUDGE, OF_PASSAGES, make_scorer, scorer_class
 from ...reports.report import Report, briefly, say
 from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
-from ...rows.reading import Item, RowError, RowKind, RowReader
+from ...rows.reading import DIGEST, SETTINGS, Item, RowError, RowKind, RowReader
 from ...rows.sources import Source, proposed_encoding
 from ...rows.values import COLUMNS, SCORED_COLUMNS, plain_name, recognized
 from ...scale.options import default_metrics
+from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import FEW
 from ..inputs import MAX_SLICES, as_number
 from ..judge_errors import LEAST_ROWS, JudgeErrors
@@ -38,6 +39,7 @@ MIN_JUDGED = 10  # values of a column that may be scores
 MIN_AGREE = 3  # rows with a human score that `agree` needs
 JUDGED = "judged.jsonl"  # where `score` writes them, so that the other commands need not judge again
 LABELS = "labels.jsonl"
+OF_JUDGE = {*scorer_class(JUDGE).names, *scorer_class(JUDGE).row_names}  # columns that `score` writes
 PROPOSALS = {  # how doctor proposes to read files, and what it says of that
     "encoding": "the file is not UTF-8: it is read as {0}; look whether its letters are right",
     "split_references": "references hold {0!r}: it is read as standing between several; if it is a part of one, leave "
@@ -212,6 +214,11 @@ class _Rows:
         written = {scorer_class(JUDGE).verdict, scorer_class(JUDGE).graded}
         return written & set(self.columns) if self.columns.keys() >= SCORED_COLUMNS else set()
 
+    def judge(self) -> str:
+        """Return the judge that `score` wrote the verdicts of; with the bundled checkpoint where all rows have it."""
+        is_bundled = JUDGE + DIGEST in self.columns and not any(self.columns.get(JUDGE + SETTINGS, ()))
+        return scorer_class(JUDGE).title + " (small)" * is_bundled
+
     @property
     def can_be_judged(self) -> bool:
         """Whether rows have a question, one answer and references."""
@@ -268,7 +275,7 @@ class _Rows:
         elif all(map(math.isfinite, numbers := [as_number(cell) for cell in filled])):
             low, high = min(numbers), max(numbers)
             holds = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
-            if role is None and name not in self.recorded and len(filled) >= MIN_JUDGED:
+            if role is None and not (self.recorded and name in OF_JUDGE) and len(filled) >= MIN_JUDGED:
                 use = "judge" if 0 <= low < high <= 1 else "scores"
         elif few:
             first = ", ".join(text[:20] for text, _ in texts.most_common(3))
@@ -349,7 +356,12 @@ def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str,
         return
     yield "read what score lists first", "why each answer was judged so", "explain"
     total = rows.systems.total()
-    if rows.labels >= 2:
+    asked = max(len(set(pairs)) for pairs in rows.questions().values())
+    needed = f"{MIN_QUESTIONS} are needed with labels, {LEAST_ROWS} without"
+    too_few = f"{asked} question{'s are' if asked > 1 else ' is'} too few; {needed}" * (asked < MIN_QUESTIONS)
+    if rows.labels >= 2 and too_few:
+        yield estimating, too_few
+    elif rows.labels >= 2:
         few = rows.labels < min(LABELS_TO_BEGIN * len(rows.systems), total)
         rough = f", below {LABELS_TO_BEGIN} a system its intervals are rough" * few
         yield estimating, f"{rows.labels:,} labels of people in the rows{rough}", "accuracy"
@@ -366,7 +378,10 @@ def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str,
         needed = f"+-{POINTS} points need {labels_needed()}"
         why = "; ".join(filter(None, ["one key each", what_labels_give(number), needed]))
         yield action, why, "label", "--number", str(number), "-o", LABELS
-        yield estimating, "by these labels and the judge", "accuracy", "--labels", LABELS
+        if too_few:
+            yield estimating, too_few
+        else:
+            yield estimating, "by these labels and the judge", "accuracy", "--labels", LABELS
     for name in [column["name"] for column in columns if column["use"] == "judge"][:1]:
         why = f"{name} has numbers from 0 to 1; is it a judge's verdict or probability?"
         yield "estimate the accuracy with your judge", why, "accuracy", "--column", f"judge={name}"
@@ -386,7 +401,7 @@ def _notes(rows: _Rows) -> list[str]:
     if rows.labels < 2 and rows.kind.text == "question":
         notes += _without_labels(rows.items)
     if rows.recorded:
-        notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
+        notes.append(f"already judged by {rows.judge()}; compare OLD/ NEW/ compares two runs")
     if len(rows.systems) > MAX_SLICES:
         notes.append(f"{len(rows.systems):,} systems; is that the right column? --column system=NAME")
     return notes
@@ -416,6 +431,6 @@ def _without_labels(items: Sequence[Item]) -> list[str]:
     why = dict.fromkeys("; ".join(reasons) for reasons in errors.unlike.values())
     return [
         *notes,
-        f"only labels tell the accuracy{systems}: the rows are unlike those that {JUDGE} was measured on "
-        f"({', or '.join(why)}); a larger judge errs less: score --set {errors.stronger}",
+        f"only labels tell the accuracy{systems}: {', or '.join(why)}; a larger judge errs less: "
+        f"score --set {errors.stronger}",
     ]

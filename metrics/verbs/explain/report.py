@@ -103,7 +103,7 @@ class Explainer:
     def page(self, answers: Sequence[ViewedAnswer], title: str = "", **texts: Sequence[str]) -> str:
         """Return explained answers as an HTML page, with "findings" and "notes"."""
         title = title or f"Why {self.scorer.title} scores this answer so"
-        judge = {"legend": self.scorer.legend, "signature": self.scorer.signature}
+        judge = {"legend": self._legend(in_colours=True), "signature": self.scorer.signature}
         return Explanations(title=title, answers=answers, **judge, **texts).to_html()
 
     @property
@@ -141,10 +141,15 @@ class Explainer:
         for label, text in fields:
             print_field(console, visible(label), text, width)
 
+    def _legend(self, in_colours: bool) -> str:
+        """Return what marks mean; what their colours mean only where there are colours."""
+        return " ".join(filter(None, [self.scorer.colours_of_marks * in_colours, self.scorer.legend]))
+
     def show_legend(self, answers: Sequence[ViewedAnswer], console: Any) -> None:
         """Print what the marks mean, if there are some, and warnings."""
         has_marks = any(text for answer in answers if not answer.passages for *_, text in answer.marks)
-        lines = [self.scorer.legend] * has_marks + [f"Note: {warning}." for warning in self.warnings]
+        legend = self._legend(in_colours=console.color_system is not None)
+        lines = [legend] * has_marks + [f"Note: {warning}." for warning in self.warnings]
         say(console, [*[""] * bool(lines), *lines], "italic")
 
 
