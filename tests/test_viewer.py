@@ -222,9 +222,9 @@ def test_the_page_says_when_labels_are_enough(tmp_path):
 
 def test_labels_of_other_tools_are_shown_and_not_written(tmp_path):
     rows = judged_rows(3)
-    labels = save(tmp_path / "people.jsonl", [{**row, "label": 1, "by": None} for row in rows[:2]])
-    before = (tmp_path / "people.jsonl").read_text()
-    people = tmp_path / "people.jsonl"
+    labels = save(tmp_path / "labels.jsonl", [{**row, "label": 1, "by": None} for row in rows[:2]])
+    before = (tmp_path / "labels.jsonl").read_text()
+    people = tmp_path / "labels.jsonl"
     result = viewed(save(tmp_path / "rows.jsonl", rows), people, columns={"judge": "by"})
     assert result.warning.startswith(
         f"{people} was not made by genqa-metrics label: it is only shown. New labels are not"
@@ -235,7 +235,7 @@ def test_labels_of_other_tools_are_shown_and_not_written(tmp_path):
     assert result.session is None
     with pytest.raises(ValueError, match="labels: the page has no file for them"):
         result.save(result.answers[0].key, 1)
-    assert (tmp_path / "people.jsonl").read_text() == before
+    assert (tmp_path / "labels.jsonl").read_text() == before
     with pytest.raises(ValueError, match=r"ends in \.jsonl"):
         viewed(rows, tmp_path / "new.csv", columns={"judge": "by"})
     assert labels

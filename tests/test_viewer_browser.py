@@ -257,8 +257,8 @@ def test_labels_are_saved_while_the_interval_narrows(labelling):
 def test_labels_of_a_file_are_told_from_those_of_the_page(visit, tmp_path):
     """A page that does not save: twelve answers have labels in a file that `label` did not make."""
     rows = judged_rows(15)
-    save(tmp_path / "people.jsonl", [{**row, "label": 1} for row in rows[:12]])
-    html = viewed(save(tmp_path / "rows.jsonl", rows), tmp_path / "people.jsonl", columns={"judge": "by"}).html
+    save(tmp_path / "labels.jsonl", [{**row, "label": 1} for row in rows[:12]])
+    html = viewed(save(tmp_path / "rows.jsonl", rows), tmp_path / "labels.jsonl", columns={"judge": "by"}).html
     (tmp_path / "page.html").write_text(html, encoding="utf-8")
     page = visit((tmp_path / "page.html").as_uri())
     page.get_by_role("button", name="Label 30 answers").click()

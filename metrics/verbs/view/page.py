@@ -124,7 +124,8 @@ def viewed(
     means = people.mean if people else np.full(len(items), np.nan)
     answers = viewed_answers(items, judged, verdicts, means, topics if by else (), tasks, "" if judge else JUDGE)
     names = " ".join(dict.fromkeys(source.name for source in sources))
-    download = "labels.jsonl" if labels is None or session else "new_labels.jsonl"  # not the name of another file
+    is_taken = session is None and labels is not None and labels.name == "labels.jsonl"
+    download = "new_labels.jsonl" if is_taken else "labels.jsonl"
     command = f"genqa-metrics accuracy {names} --labels {download}"
     title = f"Answers of {listed(list(dict.fromkeys(Path(source.name).name for source in sources)))}"
     body = render("view.html", title=title, headline=_headline(items, answers), notes=notes)
