@@ -59,6 +59,14 @@ def test_with_labels_of_four_questions_the_judge_is_an_assumption():
     assert estimate_accuracy(question_sums(verdicts, verdicts, labels, 1 / 12), ERRORS).basis == "labels"
 
 
+def test_too_few_labels_count_the_labelled_questions_and_what_they_are_worth():
+    """Kish: weights 6, 1, 1, 1 of four questions count as 9^2 / 39 = 2.07 questions."""
+    verdicts, labels = np.ones(60), np.where(np.arange(60) < 4, 1.0, np.nan)
+    sums = question_sums(verdicts, verdicts, labels, np.where(np.arange(60) == 0, 1 / 60, 1 / 10))
+    worth = "the labels are of 4 questions that count as 2.0 (unequal weights), an interval needs 5"
+    assert estimate_accuracy(sums, None, "not measured").reason == f"too few labels: {worth}"
+
+
 def test_right_and_declined_are_at_most_all():
     """3 of 27 answers decline; the judge, or the labels, that saw none of them call all others right."""
     declined = (np.arange(27) < 3).astype(float)

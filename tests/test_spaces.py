@@ -233,13 +233,18 @@ def test_the_front_door_shows_every_score_of_two_answers(spaces):
     app = load_app("home")
     equal = dict.fromkeys(app.SHOWN, 0.5)
     assert app.preferred([{**equal, "rougeL": 0.9}, equal]) == "ROUGE-L prefers **A**."
-    calls, scores = {}, {}
+    assert app.doubt(0.88, "right") == ", probability 0.88: unsure (below 0.9)"
+    assert app.doubt(0.12, "wrong") == ", probability 0.12: unsure (above 0.1)"
+    assert app.doubt(0.95, "right") == ""
     for example in app.DEMO.examples:
         status, bars, _ = app.DEMO.scored(spaces.events.ignore, *example.entries)
-        calls[example.label] = re.search(r"The judge calls <b>(A \w+)</b>.* and <b>(B \w+)</b>", status).groups()
+        calls = re.search(r"The judge calls <b>A (\w+)</b>.* and <b>B (\w+)</b>", status).groups()
+        people = example.note.replace("Both are right", "A is right. B is right")
+        truth = [*re.findall(r"\bA is (\w+)", people), *re.findall(r"\bB is (\w+)", people)]
+        is_wrong_on_both = "The judge is wrong on both" in example.note
+        assert [call != said for call, said in zip(calls, truth, strict=True)] == [is_wrong_on_both] * 2, example.label
         assert len(re.findall(r'<tr><th scope="row">', bars)) == len(app.SHOWN)
-    assert calls["Right words, wrong fact"] == ("A wrong", "B right")
-    assert calls["The judge fails: a condition is gone"] == ("A right", "B wrong")
+    assert any("The judge is wrong on both" in example.note for example in app.DEMO.examples)
     scores = app.DEMO.score(*app.DEMO.first)["scores"]
     page = (ROOT / "spaces/docs/pages/index.md").read_text(encoding="utf-8")
     for name, (title, _, fails) in app.SHOWN.items():
@@ -361,7 +366,8 @@ def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spa
     assert [name for (name, _), (echo, _) in zip(marked, cells, strict=True) if echo] == ["ROUGE-L", "BERTScore"]
     assert [bool(echo) + bool(own_words) for echo, own_words in cells] == [1] * 6
     status, _, sides, *_ = app.DEMO.scored(spaces.events.ignore, *app.DEMO.examples[2].entries)
-    assert "<b>" not in sides, "the judge accepts 6 and 5 of 8: no system is marked as better"
+    assert "Accuracy by labels: too close to call: A is ahead of B" in status, "the finding is about chance"
+    assert "<b>" not in sides, "6 and 5 of 8 are right: no system is marked as better"
     assert app.comparing.NO_WINNER in sides
     for row in rows:
         del row["label"]

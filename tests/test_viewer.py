@@ -222,14 +222,20 @@ def test_the_page_says_when_labels_are_enough(tmp_path):
 
 def test_labels_of_other_tools_are_shown_and_not_written(tmp_path):
     rows = judged_rows(3)
-    labels = save(tmp_path / "people.jsonl", [{**row, "label": 1, "by": None} for row in rows[:2]])
-    before = (tmp_path / "people.jsonl").read_text()
-    result = viewed(save(tmp_path / "rows.jsonl", rows), tmp_path / "people.jsonl", columns={"judge": "by"})
+    labels = save(tmp_path / "labels.jsonl", [{**row, "label": 1, "by": None} for row in rows[:2]])
+    before = (tmp_path / "labels.jsonl").read_text()
+    people = tmp_path / "labels.jsonl"
+    result = viewed(save(tmp_path / "rows.jsonl", rows), people, columns={"judge": "by"})
+    assert result.warning.startswith(
+        f"{people} was not made by genqa-metrics label: it is only shown. New labels are not"
+    )
+    assert "label</code>: it is only shown. New labels are not saved; give a new file name" in result.html
+    assert "--labels new_labels.jsonl" in result.html, "the download does not have the name of another file"
     assert [answer.label for answer in result.answers] == [1.0, 1.0, None, None, None, None]
     assert result.session is None
     with pytest.raises(ValueError, match="labels: the page has no file for them"):
         result.save(result.answers[0].key, 1)
-    assert (tmp_path / "people.jsonl").read_text() == before
+    assert (tmp_path / "labels.jsonl").read_text() == before
     with pytest.raises(ValueError, match=r"ends in \.jsonl"):
         viewed(rows, tmp_path / "new.csv", columns={"judge": "by"})
     assert labels

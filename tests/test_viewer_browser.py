@@ -248,10 +248,26 @@ def test_labels_are_saved_while_the_interval_narrows(labelling):
     expect(page.locator(".estimates p", has_text="20 of 20 labelled")).to_have_count(2)
     assert len(labels.read_text().splitlines()) == 40
     page.reload()
-    expect(page.locator(".labelling")).to_contain_text("All 40 drawn answers are labelled.")
+    expect(page.locator(".labelling")).to_contain_text("All 40 answers are labelled.")
     page.keyboard.press("Escape")
     page.get_by_role("combobox", name="Agreement").select_option("label and judge agree")
     expect(page.locator(".dt-info")).to_have_text("1 to 25 of 40 answers")
+
+
+def test_labels_of_a_file_are_told_from_those_of_the_page(visit, tmp_path):
+    """A page that does not save: twelve answers have labels in a file that `label` did not make."""
+    rows = judged_rows(15)
+    save(tmp_path / "labels.jsonl", [{**row, "label": 1} for row in rows[:12]])
+    html = viewed(save(tmp_path / "rows.jsonl", rows), tmp_path / "labels.jsonl", columns={"judge": "by"}).html
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    page = visit((tmp_path / "page.html").as_uri())
+    page.get_by_role("button", name="Label 30 answers").click()
+    page.keyboard.press("y")
+    told = page.locator(".labelling .progress")
+    expect(told).to_contain_text("12 labels from your file, 1 here. All 30 answers are asked, in random order")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the labels").click()
+    assert download.value.suggested_filename == "new_labels.jsonl"
 
 
 def test_labels_are_sent_one_after_another(labelling):

@@ -173,13 +173,18 @@ def rows_of_page(answers: Sequence[ViewedAnswer], most_rows: int = MOST_ROWS, mo
 
 
 def viewer(
-    answers: Sequence[ViewedAnswer], serves: bool = False, rater: str = "", command: str = "", legend: str = ""
+    answers: Sequence[ViewedAnswer],
+    serves: bool = False,
+    rater: str = "",
+    command: str = "",
+    legend: str = "",
+    download: str = "labels.jsonl",
 ):
     """Return the viewer of answers as HTML (`markupsafe.Markup`) for a page with `viewer_script` and viewer.css.
 
     A single answer is shown open, without what finds others. `legend` says what marks of answers mean. `serves`: the
     page comes from `genqa-metrics view`, which saves labels and estimates the accuracy; otherwise labels are
-    downloaded. `command` is what estimates the accuracy from such a file.
+    downloaded as a file named `download`. `command` is what estimates the accuracy from such a file.
     """
     from markupsafe import Markup
 
@@ -187,7 +192,7 @@ def viewer(
     from ..core.scorer import UNSURE_FROM, UNSURE_TO
 
     options = {"serves": serves, "rater": rater, "command": command, "unsure": [UNSURE_FROM, UNSURE_TO]}
-    options |= {"legend": legend, "single": len(answers) == 1 and not serves}
+    options |= {"download": download, "legend": legend, "single": len(answers) == 1 and not serves}
     options["columns"] = {"probability": SAMPLING_PROBABILITY, "planned": PLANNED_LABELS}
     text = json.dumps(options).translate(_IN_SCRIPT)[:-1] + f', "questions": {questions}}}'
     return render("viewer.html", data=Markup(text), which=which, count=count, single=options["single"])

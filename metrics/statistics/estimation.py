@@ -275,7 +275,7 @@ def estimate_accuracy(
     if by_labels is not None:
         asked = float(kish(sums.rows))
         few = "questions" if asked < MIN_QUESTIONS - 1e-9 else "labels"
-        reason = f"too few {few}: the labels are of {_questions(by_labels.questions)}"
+        reason = f"too few {few}: the labels are of {_labelled_questions(sums, float(by_labels.questions))}"
     return AccuracyEstimate(None, None, None, NOTHING, reason, powered=by_labels)
 
 
@@ -296,6 +296,15 @@ def _judge_alone(sums: QuestionSums, errors, no_errors: str, confidence: float):
     if high - low > WIDEST:
         return None, no_errors or f"the judge's errors leave {low:.2f} to {high:.2f} open"
     return AccuracyEstimate(accuracy, low, high, MEASURED), ""
+
+
+def _labelled_questions(sums: QuestionSums, effective: float) -> str:
+    """Return how many questions have labels, and their `effective` number where that is smaller."""
+    number = int(np.count_nonzero(sums.labelled))
+    if effective > number - 0.05:
+        return _questions(number)
+    shown = f"{np.floor(10 * effective) / 10:.1f}"
+    return f"{number} questions that count as {shown} (unequal weights), an interval needs {MIN_QUESTIONS}"
 
 
 def _questions(number: float) -> str:

@@ -1,4 +1,4 @@
-"""Demo of the toolkit: which of up to four systems is better, by people, a judge and words, and could it be chance?"""
+"""Which of one to four systems is better, by people, a judge and words, and could it be chance?"""
 
 import sys
 from dataclasses import replace

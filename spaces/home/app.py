@@ -29,6 +29,16 @@ SHOWN = {
     "ava_score": ("AVA, the judge", "ava", "long answers and changed conditions; it knows no facts"),
 }
 
+MEANINGS = {"aev": "how many of the accepted answer's words are there"}  # of names that do not say it
+
+
+def doubt(probability: float, call: str) -> str:
+    """Return what to add to a verdict of which the judge is unsure; "" for others."""
+    if not UNSURE_FROM < probability < UNSURE_TO:
+        return ""
+    limit = f"below {UNSURE_TO}" if call == "right" else f"above {UNSURE_FROM}"
+    return f", probability {probability:.2f}: unsure ({limit})"
+
 
 def preferred(scores: list[dict]) -> str:
     """Return which scores, but the judge, prefer which of two answers, in a sentence."""
@@ -48,14 +58,14 @@ def show(question: str, references: list[str], *answers: str) -> Result:
     table = uploads.scored(events.ignore, rows, METRICS, SETTINGS).to_pandas()
     scores = table[[*SHOWN, "ava_label"]].astype(float).to_dict("records")
     calls = ["right" if score["ava_label"] else "wrong" for score in scores]
-    doubts = [
-        f" (unsure: {score['ava_score']:.2f})" * (UNSURE_FROM < score["ava_score"] < UNSURE_TO) for score in scores
-    ]
+    doubts = [doubt(score["ava_score"], call) for score, call in zip(scores, calls, strict=True)]
     verdicts = " and ".join(
-        f"**{side} {call}**{doubt}" for side, call, doubt in zip("AB", calls, doubts, strict=False)
+        f"**{side} {call}**{unsure}" for side, call, unsure in zip("AB", calls, doubts, strict=False)
     )
     sentences = [f"The judge calls {verdicts}.", preferred(scores) if len(scores) == 2 else ""]
-    bars = html.rendered(__file__, "crossing.html.j2", shown=SHOWN, scores=scores, calls=calls, link=link_to)
+    bars = html.rendered(
+        __file__, "crossing.html.j2", shown=SHOWN, meanings=MEANINGS, scores=scores, calls=calls, link=link_to
+    )
     settings = repr(SETTINGS).replace(": inf", ": float('inf')")
     code = html.python(CODE.format(rows=rows, settings=settings, metrics=METRICS))
     return Result({"scores": scores}, sentences, [bars], code)

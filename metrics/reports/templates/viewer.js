@@ -356,11 +356,18 @@ function connectViewer(root) {
     rater: data.rater, label: row.label, score: row.label,
     [data.columns.probability]: row.drawn?.[1] ?? null, [data.columns.planned]: row.drawn?.[2] ?? null });
   function download() {
-    save('labels.jsonl', [...labels.values()].map(row => `${line(row)}\n`).join(''), 'application/x-ndjson');
+    save(data.download, [...labels.values()].map(row => `${line(row)}\n`).join(''), 'application/x-ndjson');
     unsaved = 0;
   }
   addEventListener('beforeunload', event => unsaved && event.preventDefault());
   let shownTask = null;
+  const isSample = tasks.length < byKey.size;
+  function progress(count) {
+    const here = data.serves ? count : tasks.filter(row => labels.has(row.key)).length;
+    const labelled = here === count ? `${count} of ${tasks.length} labelled` : `${count - here} labels from your file, ${here} here`;
+    const asked = isSample ? `${tasks.length} answers were drawn by chance` : `All ${tasks.length} answers are asked, in random order`;
+    return `${labelled}. ${asked}; system and verdict are hidden.`;
+  }
   function ask(again = null) {
     state.labels = true;
     write();
@@ -372,8 +379,8 @@ function connectViewer(root) {
     const saved = data.serves ? 'Every label is saved at once.' : `Labels stay in this page until you download them. Then: ${data.command}`;
     box.replaceChildren(
       el('p', { className: 'progress' }, el('progress', { max: tasks.length || 1, value: count, ariaLabel: 'labelled' }),
-        ` ${count} of ${tasks.length} labelled. Drawn by chance; system and verdict are hidden.`),
-      shownTask ? detail(shownTask, true) : el('p', {}, `All ${tasks.length} drawn answers are labelled.`),
+        ` ${progress(count)}`),
+      shownTask ? detail(shownTask, true) : el('p', {}, `All ${tasks.length} ${isSample ? 'drawn ' : ''}answers are labelled.`),
       el('p', { className: 'actions keys' }, ...keys, button('undo (u)', undo, { disabled: !done.length }),
         data.serves ? el('a', { href: 'labels.jsonl', download: 'labels.jsonl' }, 'Download the labels')
           : button('Download the labels', download, { disabled: !labels.size }), button('Back to all answers (Escape)', leave)),

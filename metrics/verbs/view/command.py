@@ -73,6 +73,8 @@ def view(
         except OSError as error:
             raise ValueError(f"--port: {error}") from error
     address = f"http://127.0.0.1:{served.server_port}/"
+    if page.warning:
+        terminal.say(page.warning)
     terminal.say(f"{address}  (Ctrl-C ends it)")
     if sys.stdout.isatty():
         import webbrowser

@@ -26,6 +26,10 @@ from ..labels import LABELS_TO_BEGIN, key_of, read_labels
 from ..stopping import plan_until
 from .rows import viewed_answers
 
+SHOWN_ONLY = (
+    "{labels} was not made by genqa-metrics label: it is only shown. New labels are not saved; give a new file name "
+    "to save them."
+)
 HOLDS = "The intervals hold once all drawn answers are labelled. To stop as soon as labels are enough, use --until."
 
 
@@ -38,6 +42,7 @@ class Viewed:
     tasks: Mapping[str, Task]  # by key, of all answers
     session: Session | None  # of the file of labels; None where labels stay in the page
     estimate: Callable[[], Any]  # returns an `AccuracyReport`, of the labels in the file
+    warning: str = ""  # why labels of the page are not saved in the file that was named
 
     def save(self, key: str, label: int | None) -> None:
         """Write a label into the file; None takes it back."""
@@ -113,19 +118,24 @@ def viewed(
     label_sources = None if labels is None or not _has_labels(labels) else digested_sources(str(labels), "labels")
     people = read_labels(label_sources, items, plans, named, skips, notes) if label_sources or labels is None else None
     session = Session(labels, tasks, rater, rule=rule) if saves and drawn is not None else None
+    warning = SHOWN_ONLY.format(labels=labels) if saves and labels is not None and session is None else ""
+    if warning:
+        notes.insert(0, warning)
     means = people.mean if people else np.full(len(items), np.nan)
     answers = viewed_answers(items, judged, verdicts, means, topics if by else (), tasks, "" if judge else JUDGE)
     names = " ".join(dict.fromkeys(source.name for source in sources))
-    command = f"genqa-metrics accuracy {names} --labels labels.jsonl"
+    is_taken = session is None and labels is not None and labels.name == "labels.jsonl"
+    download = "new_labels.jsonl" if is_taken else "labels.jsonl"
+    command = f"genqa-metrics accuracy {names} --labels {download}"
     title = f"Answers of {listed(list(dict.fromkeys(Path(source.name).name for source in sources)))}"
     body = render("view.html", title=title, headline=_headline(items, answers), notes=notes)
-    body += viewer(answers, session is not None, rater, command)
+    body += viewer(answers, session is not None, rater, command, download=download)
     # A person may label other answers, too; such labels have no probability, and do not count as drawn.
     others = [task_of(item, key_of(item), None, None) for item in items]
     every = {task.key: task for task in [*others, *tasks]}
     estimate = partial(accuracy, sources, str(labels), columns, settings, on_error=on_error)
     html = page(title, body, render("viewer.css"), script=viewer_script(), served=session is not None)
-    return Viewed(html, answers, every, session, estimate)
+    return Viewed(html, answers, every, session, estimate, warning)
 
 
 def _has_labels(labels: Path) -> bool:
