@@ -229,7 +229,7 @@ def _names(text: str) -> list[tuple[str, int]]:
         if any(number.start <= match.start() < number.end for number in numbers):  # a unit
             continue
         name = re.sub(rf"^(?:(?:{'|'.join(FIRST_WORDS)})\b\s*)+", "", match[0], flags=re.IGNORECASE)
-        begins = match[0] == name and not re.search(r"[\w,]\W*\Z", re.split(r"[.!?:\n]\s", text[: match.start()])[-1])
+        begins = match[0] == name and not re.search(r"[\w,]", re.split(r"[.!?:\n]\s", text[: match.start()])[-1])
         behind = text[match.end() :]
         goes_on = re.match(rf"\s+(?!(?:and|or)\s+{_CAPITAL})[^\W\d_]", behind) or _FURTHER_ITEMS.match(behind)
         if name and not quantities(name) and not (begins and goes_on and " " not in name):
@@ -281,7 +281,7 @@ def _negation(question: str, reference: str, answer: str) -> list[Difference]:
     ((negation,),) = filter(None, negations)
     if _new_words(other, text, question) or not {*content(other)} & {*content(text)}:
         return []
-    start = re.search(r"\w*\Z", text[: negation.start()]).start()
+    start = negation.start() - len(re.match(r"\w*", text[: negation.start()][::-1])[0])  # of the word
     end = next((end for first, end in spans_of_parts(text) if first <= start < end), len(text))
     return [Difference(kind, text[start:end].strip(_EDGE), start=start if kind == "adds" else 0)]
 

@@ -99,8 +99,9 @@ def hub_folder(
         why = f"it has no branch, tag or commit {key[1]}"
     except RepositoryNotFoundError:
         why = "there is no such repository, or it is private and you are not logged in"
-    except LocalEntryNotFoundError:
-        why = "the Hub cannot be reached"
+    except LocalEntryNotFoundError as error:
+        cause = f"{error.__cause__ or ''}".partition("\n")[0]
+        why = "the Hub cannot be reached" + f": {cause}" * bool(cause)
     except Exception as error:  # huggingface_hub and httpx raise many types
         why = f"{type(error).__name__}: {error}".splitlines()[0]
     else:
