@@ -75,7 +75,7 @@ def window_predictions(scorers: Iterable[Scorer]) -> int:
 
 @dataclass
 class Window:
-    """Items that are scored at once."""
+    """Items that are scored at once; no items where only a part ends."""
 
     part: int = 0  # number of their part of an output folder, from 0
     items: list[Item] = field(default_factory=list)
