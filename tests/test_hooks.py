@@ -1,4 +1,4 @@
-"""The blocks of spaces/docs/pages/tools/hooks.md, each in the tool that it is written for."""
+"""The blocks of hooks.md, and the one for a Trainer in README.md, each in the tool that it is written for."""
 
 import json
 import re
@@ -48,11 +48,14 @@ def tokenizer():
     return transformers.PreTrainedTokenizerFast(tokenizer_object=words, **special)
 
 
-def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
+def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path, request):
     """A model of two layers learns to answer "which car is red ?"; its scores rise to those of the labels."""
     namespace, short = {"tokenizer": tokenizer}, {"tokenizer": tokenizer}
     exec(blocks["trainer"], namespace)
     exec(blocks["short trainer"], short)
+    in_readme = {"ava": namespace["ava"], "texts": namespace["texts"]}
+    text = (request.config.rootpath / "README.md").read_text(encoding="utf-8")
+    exec(re.search(r"```python\n(def compute_metrics.*?)```", text, re.DOTALL)[1], in_readme)
     asked = [(f"which {what} is {colour} ?", f"the {colour} {what}") for colour in WORDS[3:6] for what in WORDS[6:9]]
     questions, answers = map(list, zip(*asked, strict=True))
     inputs, labels = (
@@ -65,6 +68,7 @@ def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
     def compute_metrics(evaluation):
         results = namespace["answer_metrics"](evaluation) | namespace["question_metrics"](evaluation)
         results["short_aev"] = short["compute_metrics"](evaluation)["aev"]
+        assert in_readme["compute_metrics"](evaluation).items() <= results.items()
         seen.append(tuple(namespace["texts"](ids) for ids in (evaluation.inputs, evaluation.predictions)))
         return results
 
