@@ -60,6 +60,13 @@ def test_the_table_of_judges_is_measured(readme, repository):
     assert f"hard answers are {both['written']['accuracy']:.0%}" in " ".join(readme.split())
 
 
+def test_pages_say_how_many_minimal_pairs_of_word_order_pass(repository):
+    judges = json.loads((repository / "training/ava/results/judges.json").read_text(encoding="utf-8"))["judges"]
+    right, number = judges["small"]["pairs"]["word_order"]
+    for page in ("metrics/ava/README.md", "spaces/docs/pages/explanation/3-judge-limits.md"):
+        assert f"{right} of {number} such minimal pairs" in (repository / page).read_text(encoding="utf-8")
+
+
 def test_the_table_of_agreement_is_measured(readme, repository):
     sets = json.loads((repository / AGREEMENT).read_text(encoding="utf-8"))["sets"]
     shown = {name.partition(",")[0]: cells for name, cells in rows_of_tables(readme).items()}

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from genqa_metrics.ava.scorer import RIGHT_ON_LONG
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from gradio.processing_utils import move_files_to_cache
 from markupsafe import Markup
@@ -232,10 +233,14 @@ def test_the_front_door_shows_every_score_of_two_answers(spaces):
     """Its examples show what their notes say: words and judge on opposite sides, and an error of the judge."""
     app = load_app("home")
     equal = dict.fromkeys(app.SHOWN, 0.5)
-    assert app.preferred([{**equal, "rougeL": 0.9}, equal]) == "ROUGE-L prefers **A**."
-    assert app.doubt(0.88, "right") == ", probability 0.88: unsure (below 0.9)"
-    assert app.doubt(0.12, "wrong") == ", probability 0.12: unsure (above 0.1)"
+    assert app.preferred([equal, dict.fromkeys(app.SHOWN, 0.55)]) == "All other scores prefer **B**."
+    assert app.preferred([equal, dict.fromkeys(app.SHOWN, 0.54)]) == "All other scores see little difference."
+    sentence = app.preferred([{**equal, "rougeL": 0.9, "aev": 0.4}, {**equal, "bertscore": 0.46}])
+    assert sentence.startswith("ROUGE-L prefers **A**, AEv for content prefers **B**, BERTScore, ROUGE-L-KPQA and")
+    assert app.doubt(0.88, "right") == " (unsure: probability 0.88 is below 0.9)"
+    assert app.doubt(0.12, "wrong") == " (unsure: probability 0.12 is above 0.1)"
     assert app.doubt(0.95, "right") == ""
+    assert app.NOT_ENGLISH in app.show("Wer schrieb den Faust?", ["Goethe"], "Das war Goethe.").sentences
     for example in app.DEMO.examples:
         status, bars, _ = app.DEMO.scored(spaces.events.ignore, *example.entries)
         calls = re.search(r"The judge calls <b>A (\w+)</b>.* and <b>B (\w+)</b>", status).groups()
@@ -278,6 +283,8 @@ def test_a_table_of_short_cells_stays_a_table_on_phones(spaces):
 def test_the_example_of_an_error_is_one_and_the_picture_has_its_probability():
     """A person calls the answer wrong; if a new judge does too, the example must go."""
     demo = load_app("ava").DEMO
+    about = " ".join((ROOT / "spaces/ava/about.md").read_text(encoding="utf-8").split())
+    assert f"on long answers of assistants with the labels on {RIGHT_ON_LONG['small']}" in about
     example = next(each for each in demo.examples if each.label.startswith("Judge's error"))
     result = demo.show(*demo.checked(example.entries, ["question", "answer", "references", "judge"]))
     score = result.scores["ava_score"]

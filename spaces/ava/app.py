@@ -23,7 +23,7 @@ JUDGES = list(
 )
 SIZES = {size: f"{size} ({ENCODERS[model].megabytes} MB)" for size, model in LARGER.items()}
 MISSING = " or ".join(text for size, text in SIZES.items() if size not in JUDGES)
-JUDGE_NOTE = "small reads English; base and large read German and Arabic too, and takes longer."
+JUDGE_NOTE = "small reads English; base and large read German and Arabic too, and take longer."
 if MISSING:
     JUDGE_NOTE += f" To get {MISSING}: genqa-metrics download --metric ava --checkpoint SIZE."
 
@@ -67,7 +67,7 @@ def show(question: str, answer: str, references: list[str], judge: str) -> Resul
     called = "✓ The judge calls it right" if label else "✗ The judge calls it wrong"
     shown, least = probability_and_threshold(probability, threshold)
     sentences = [f"**{called}.** Probability **{shown}**; {least} or more counts as right.", ERRS]
-    sentences += [*([] if report else [reason]), *(f"Note: {text}." for text in warnings)]
+    sentences += [*([] if report else [reason]), *html.notes(warnings)]
     cells = [probability_and_threshold(alone, threshold)[0] for alone in by_reference]
     caption = "Probability with each accepted answer only"
     table = html.table(["accepted answer", "probability"], zip(references, cells, strict=True), caption, {1})

@@ -67,6 +67,15 @@ def frame(name: str, report: str, classes: str = "embedded") -> Markup:
     return fill('<iframe title="{name}" onload="fitFrame(this)" srcdoc="{report}"></iframe>', name=name, report=report)
 
 
+def notes(warnings: Iterable[str]) -> list[str]:
+    """Return warnings of a metric as sentences, but for those about options of the command, which a page has not.
+
+    >>> notes(["1 text was cut", "no reason; --set ava.checkpoint=large gives one"])
+    ['Note: 1 text was cut.']
+    """
+    return [f"Note: {warning}." for warning in warnings if "--" not in warning]
+
+
 def headline(text: str, *more: str) -> Markup:
     """Return a headline and the sentences after it that are not empty; `**bold**` is the only mark-up in them.
 

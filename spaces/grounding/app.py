@@ -34,7 +34,7 @@ def show(question: str, answer: str, passages: list[str]) -> Result:
     score, sentences = judged.scores["grounding"], [judged.reason]
     if judged.evidence:
         headline = f"**{judged.reason}**: the score is **{number(score, 2)}**."
-        sentences = [headline, as_sentence(scorer.error_rate), *(f"Note: {text}." for text in explainer.warnings)]
+        sentences = [headline, as_sentence(scorer.error_rate), *html.notes(explainer.warnings)]
     report = html.frame("Sentences with their evidence", explainer.page([replace(judged, reason="")]))
     columns = ({"questions": [question]} if question else {}) | {"predictions": [answer], "contexts": [passages]}
     code = metric_code("grounding", CHECKPOINT, DEFAULT, **columns, explain=True)

@@ -6,11 +6,14 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 from common import events, html, server, uploads
 from common.demo import Demo, Result, link_to
+from genqa_metrics.core.reading import language_counts, language_warnings
 from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from genqa_metrics.reports.table import listed
 
-METRICS, JUDGED = ["aev", "kpqa", "ava"], ("ava_score", "ava_label")
+METRICS = ["aev", "kpqa", "ava"]
+CLOSE = 0.05  # a smaller difference of two scores is a little one
 CONTENT = {"alpha": 0.0, "max_order": 1, "wordiness": float("inf"), "reference_recall": "best"}
+NOT_ENGLISH = "Note: the texts seem not to be English, so these scores mean little."
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}, "aev": CONTENT}
 CODE = """
 import genqa_metrics
@@ -37,19 +40,24 @@ def doubt(probability: float, call: str) -> str:
     if not UNSURE_FROM < probability < UNSURE_TO:
         return ""
     limit = f"below {UNSURE_TO}" if call == "right" else f"above {UNSURE_FROM}"
-    return f", probability {probability:.2f}: unsure ({limit})"
+    return f" (unsure: probability {probability:.2f} is {limit})"
 
 
 def preferred(scores: list[dict]) -> str:
-    """Return which scores, but the judge, prefer which of two answers, in a sentence."""
-    names = {
-        side: [SHOWN[name][0] for name in SHOWN if name not in JUDGED and round(scored[name] - other[name], 2) > 0]
-        for side, scored, other in (("A", *scores), ("B", *scores[::-1]))
+    """Return which scores, but the judge, prefer which of two answers, in sentences."""
+    others = [name for name in SHOWN if name != "ava_score"]
+    lead = {name: round(round(scores[0][name], 2) - round(scores[1][name], 2), 2) for name in others}  # as shown
+    effects = {
+        "prefer{s} **A**": [name for name in others if lead[name] >= CLOSE],
+        "prefer{s} **B**": [name for name in others if lead[name] <= -CLOSE],
+        "see{s} little difference": [name for name in others if abs(lead[name]) < CLOSE],
     }
-    sentences = [
-        f"{listed(liked)} prefer{'s' * (len(liked) == 1)} **{side}**" for side, liked in names.items() if liked
-    ]
-    return f"{', '.join(sentences)}." if sentences else "The other scores see no difference."
+    clauses = []
+    for effect, names in effects.items():
+        if names:
+            subject = "All other scores" if names == others else listed([SHOWN[name][0] for name in names])
+            clauses.append(f"{subject} {effect.format(s='s' * (len(names) == 1))}")
+    return f"{', '.join(clauses)}."
 
 
 def show(question: str, references: list[str], *answers: str) -> Result:
@@ -63,6 +71,9 @@ def show(question: str, references: list[str], *answers: str) -> Result:
         f"**{side} {call}**{unsure}" for side, call, unsure in zip("AB", calls, doubts, strict=False)
     )
     sentences = [f"The judge calls {verdicts}.", preferred(scores) if len(scores) == 2 else ""]
+    columns = {"questions": [question] * len(rows), "references": [references] * len(rows)}
+    counts = language_counts(columns | {"predictions": [row["prediction"] for row in rows]})
+    sentences += [NOT_ENGLISH] * bool(language_warnings(counts))
     bars = html.rendered(
         __file__, "crossing.html.j2", shown=SHOWN, meanings=MEANINGS, scores=scores, calls=calls, link=link_to
     )

@@ -41,7 +41,7 @@ def show(question: str, answer: str, references: list[str]) -> Result:
     columns = {"questions": [question], "predictions": [answer], "references": [references]}
     rows = scorer().row_scores(scorer().statistics(columns).values)
     scores = {name: float(row[0]) for name, row in rows.items()}
-    sentences = [*summary(scores), explained.reason, *(f"Note: {text}." for text in explainer.warnings)]
+    sentences = [*summary(scores), explained.reason, *html.notes(explainer.warnings)]
     report = html.frame("Weights of the words, and the scores", explainer.page([replace(explained, reason="")]))
     return Result({name: scores[name] for name in METRICS}, sentences, [report], metric_code("kpqa", **columns))
 
