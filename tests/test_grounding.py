@@ -306,7 +306,7 @@ def test_large_and_foreign_passages(grounding):
     passage = "The river flows to the sea. " * 37_000 + "The bridge is 120 metres long."
     assert grounding.compute(predictions=["The bridge is long."], contexts=[[passage]])["grounding"] == 1
     foreign = ["Die alte Brücke über den Fluss wurde im neunzehnten Jahrhundert gebaut."]
-    with pytest.warns(UserWarning, match="1 of 1 rows seems not to be English"):
+    with pytest.warns(UserWarning, match="this row seems not to be English"):
         grounding.compute(predictions=foreign, contexts=[foreign])
 
 

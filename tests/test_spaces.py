@@ -229,6 +229,17 @@ def test_aev_says_why_an_answer_with_the_right_words_scores_low():
         assert any("Low because the answer is" in sentence for sentence in result.sentences) == low
 
 
+def test_aev_shows_what_is_shared_before_a_penalty_and_names_the_penalties_that_count():
+    app = load_app("aev")
+    for name, is_named in (("Ours: in between", True), ("Content", False)):
+        result = app.show(
+            "Black Sea", "The river Danube flows through ten countries into the Black Sea.", *app.CORNERS[name]
+        )
+        assert any("so the brevity penalty is 0.082" in sentence for sentence in result.sentences) == is_named
+        cells = re.findall(r"<td[^>]*>([\d.]+)</td>", result.outputs[1])
+        assert cells[:3] == ["1.000", "0.082", "0.082"], "all that the answer says is in the reference"
+
+
 def test_the_front_door_shows_every_score_of_two_answers(spaces):
     """Its examples show what their notes say: words and judge on opposite sides, and an error of the judge."""
     app = load_app("home")

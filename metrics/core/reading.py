@@ -276,7 +276,8 @@ def language_warnings(
     if total < max(1, MIN_SHARE * rows):
         return []
     listed = ", ".join(f"{name} {n:,}" for name, n in sorted(rows_in.items(), key=lambda item: (-item[1], item[0])))
-    return [f"{total:,} of {rows:,} rows seem{'s' * (total == 1)} not to be English ({listed}); {reads}"]
+    subject = "this row seems" if rows == 1 else f"{total:,} of {rows:,} rows seem{'s' * (total == 1)}"
+    return [f"{subject} not to be English ({listed}); {reads}"]
 
 
 # --- the passage of a long answer that is read ----------------------------------------------------------------------

@@ -58,7 +58,7 @@ class ViewedAnswer:
 
         if self.label is not None and self.verdict is not None and (self.label >= 0.5) != self.verdict:
             return 3
-        if self.probability is not None and UNSURE_FROM <= self.probability <= UNSURE_TO:
+        if self.probability is not None and UNSURE_FROM < self.probability < UNSURE_TO:
             return 2
         return int(self.verdict is False)
 

@@ -129,20 +129,24 @@ def show(answer: str, reference: str, *controls) -> Result:
     count, words = shared_words(answer, reference, settings)
     sentences = [f"AEv is **{scores['aev']:.3f}**, from 0 to 1. {count}", words, why_low(answer, reference, scores)]
     sentences.append(f"AEv({settings.alpha:g}, {settings.max_order}): {meaning(settings)}")
-    # What follows the semicolon names settings, which are controls here.
-    notes = scoring.warnings_for(sums, settings)
-    sentences += [*(f"Note: {note.partition(';')[0].replace('_', ' ')}." for note in notes), RIGHT]
-    cells = [
+    # What follows the semicolon names settings, which are controls here. The score can have one part only.
+    without = {0: "brevity_penalty", 1: "wordiness_penalty"}.get(settings.alpha, "none")
+    notes = [note for note in scoring.warnings_for(sums, settings) if without not in note]
+    sentences += [*html.notes(note.partition(";")[0].replace("_", " ") for note in notes), RIGHT]
+    parts = [
         ("Precision: how much of the answer is in the reference", "aev_precision", "brevity_penalty"),
         ("Recall: how much of the reference is in the answer", "aev_recall", "wordiness_penalty"),
     ]
-    cells = [[label, *(f"{scores[name]:.3f}" for name in names)] for label, *names in cells]
+    cells = []
+    for label, part, penalty in parts:
+        share = scores[part] / scores[penalty] if scores[penalty] else 0.0
+        cells.append([label, *(f"{number:.3f}" for number in (share, scores[penalty], scores[part]))])
     lengths = f"{scores['prediction_length']:.0f} terms against {scores['reference_length']:.0f}"
-    caption = f"Parts of the score, penalties included (a penalty of 1 is none); lengths: {lengths}"
+    caption = f"Parts of the score; a penalty of 1 is none. Lengths: {lengths}"
     drawn = {"corners": corners_of(settings), "chosen": (round(settings.alpha, 1), settings.max_order)}
     drawn |= {"sides": SIDES, "heat": HEAT, "pale": PALE, "grid": scoring.grid_scores(sums, settings)}
     outputs = [html.rendered(__file__, "plane.html.j2", **drawn)]
-    outputs.append(html.table(("part", "value", "penalty"), cells, caption, {1, 2}))
+    outputs.append(html.table(("part", "share", "penalty", "product"), cells, caption, {1, 2, 3}))
     programs = {"aev": scores["aev"], "aev_grid": drawn["grid"]}
     code = metric_code("aev", predictions=[answer], references=[reference], **arguments, grid=True)
     return Result(programs, sentences, outputs, code)

@@ -28,6 +28,7 @@ def summary(scores: dict[str, float]) -> tuple[str, str]:
     plain, weighted, recall = scores["rougeL"], scores["rougeL_kpqa"], scores["rougeL_kpqa_recall"]
     change = weighted - plain
     effect = "change it little" if abs(change) < CLOSE else "raise it" if change > 0 else "lower it"
+    effect = "change nothing" if f"{plain:.2f}" == f"{weighted:.2f}" else effect
     return (
         f"ROUGE-L is **{plain:.2f}** without weights and **{weighted:.2f}** with them: the weights {effect}.",
         f"The answer matches {recall:.0%} of the reference's weight, in the same order.",

@@ -28,7 +28,7 @@ function connectViewer(root) {
   const has = name => rows.some(row => row[name] != null);
   const scores = [...new Set(rows.flatMap(row => Object.keys(row.scores ?? {})))];
   const word = value => value == null ? '' : value >= .5 ? 'right' : 'wrong';
-  const isUnsure = row => row.probability >= data.unsure[0] && row.probability <= data.unsure[1];
+  const isUnsure = row => row.probability > data.unsure[0] && row.probability < data.unsure[1];
   const agrees = row => row.label == null || row.verdict == null ? '' : word(row.label) === word(row.verdict)
     ? 'label and judge agree' : 'label and judge disagree';
   const differs = row => new Set(row.asked.rows.map(other => word(other.label ?? other.verdict))).size > 1
@@ -365,7 +365,7 @@ function connectViewer(root) {
   function progress(count) {
     const here = data.serves ? count : tasks.filter(row => labels.has(row.key)).length;
     const labelled = here === count ? `${count} of ${tasks.length} labelled` : `${count - here} labels from your file, ${here} here`;
-    const asked = isSample ? `${tasks.length} answers were drawn by chance` : `All ${tasks.length} answers are asked, in random order`;
+    const asked = isSample ? `${tasks.length} answers were drawn at random` : `All ${tasks.length} answers are asked, in random order`;
     return `${labelled}. ${asked}; system and verdict are hidden.`;
   }
   function ask(again = null) {
