@@ -56,6 +56,15 @@ def test_the_table_of_judges_is_measured(readme, repository):
         measured = [f"{line['start, s']} s", f"{line['memory, MB']:,} MB", f"{line['long answers a second']}"]
         assert shown[line["judge"]][1:] == measured + accuracies
         assert accuracies[SETS.index("assistant")] == RIGHT_ON_LONG[line["judge"]]
+    small, base, large = (line["long answers a second"] for line in needs["results"])
+    pages = [
+        repository / "spaces/docs/pages" / name for name in ("explanation/1-which-metric.md", "how-to/6-languages.md")
+    ]
+    which, languages = (page.read_text(encoding="utf-8") for page in pages)
+    assert round(small / base) == 7
+    assert "seven times the time" in which
+    for text in (which, languages):
+        assert f"about {small / large:.0f} times" in text
     both = measure_judges.scores(measure_judges.escalated(judges["base"], judges["large"])["sets"])
     assert f"hard answers are {both['written']['accuracy']:.0%}" in " ".join(readme.split())
 

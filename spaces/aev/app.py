@@ -133,14 +133,14 @@ def show(answer: str, reference: str, *controls) -> Result:
     without = {0: "brevity_penalty", 1: "wordiness_penalty"}.get(settings.alpha, "none")
     notes = [note for note in scoring.warnings_for(sums, settings) if without not in note]
     sentences += [*html.notes(note.partition(";")[0].replace("_", " ") for note in notes), RIGHT]
-    parts = [
+    sides = [
         ("Precision: how much of the answer is in the reference", "aev_precision", "brevity_penalty"),
         ("Recall: how much of the reference is in the answer", "aev_recall", "wordiness_penalty"),
     ]
     cells = []
-    for label, part, penalty in parts:
-        share = scores[part] / scores[penalty] if scores[penalty] else 0.0
-        cells.append([label, *(f"{number:.3f}" for number in (share, scores[penalty], scores[part]))])
+    for label, side, penalty in sides:
+        share = scores[side] / scores[penalty] if scores[penalty] else 0.0
+        cells.append([label, *(f"{number:.3f}" for number in (share, scores[penalty], scores[side]))])
     lengths = f"{scores['prediction_length']:.0f} terms against {scores['reference_length']:.0f}"
     caption = f"Parts of the score; a penalty of 1 is none. Lengths: {lengths}"
     drawn = {"corners": corners_of(settings), "chosen": (round(settings.alpha, 1), settings.max_order)}
