@@ -54,6 +54,15 @@ def fold(bare, trained) -> None:
                 module.modules_to_save["default"].load_state_dict(modules[name].state_dict())
 
 
+def save_trained(model, tokenizer, encoder: str, folder: Path, is_adapter: bool) -> None:
+    """Write a trained model: an adapter (PEFT) in half precision, or all its weights with the tokenizer."""
+    if is_adapter:
+        save_adapter(model, encoder, folder)
+    else:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+
 def save_adapter(model, encoder: str, folder: Path) -> None:
     """Write an adapter (PEFT) in half precision, with its encoder's name and the revision of a pinned one."""
     from safetensors.torch import load_file, save_file
