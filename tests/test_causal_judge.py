@@ -159,7 +159,7 @@ def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     claims = [{"context": "Ann won.", "question": None, "candidate": text, "label": n} for n, text in enumerate("ab")]
     write_rows(tmp_path / "claims.jsonl", claims)
     output = tmp_path / "out"
-    command = f"train_large --model {base} --answers verdicts=900 --claims claims --folders {tmp_path}"
+    command = f"train_large --model {base} --sources verdicts=900 claims --folders {tmp_path}"
     command += f" --output_dir {output} --first_layer 0 --lora_rank 4 --learning_rate 0.02 --num_train_epochs 40"
     command += " --per_device_train_batch_size 1 --save_steps 20 --logging_steps 20 --use_cpu --report_to none"
     run_program(monkeypatch, train_large, [*command.split(), "--max_steps", "20"])

@@ -1,9 +1,8 @@
-"""Public data sets: a copy in a folder, a git repository or on a Hub gives the files that the commands read."""
+"""Public data sets: a copy in a folder or on a Hub gives the files that the commands read."""
 
 import gzip
 import hashlib
 import json
-import subprocess
 import sys
 
 import pytest
@@ -32,21 +31,12 @@ def sets(tmp_path):
     return copy_of(tmp_path / "copy")
 
 
-def git(folder, *arguments):
-    identity = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
-
-
-def test_a_folder_and_a_git_repository_give_the_files_that_commands_read(sets, tmp_path):
-    git(tmp_path / "copy", "init", "-q")
-    git(tmp_path / "copy", "add", "-A")
-    git(tmp_path / "copy", "commit", "-qm", "data")
-    for place, target in ((str(tmp_path / "copy"), "a"), (f"git+file://{tmp_path / 'copy'}", "b")):
-        said = data.fetch(sets, tmp_path / target, place)
-        assert said[0].endswith("made.dev.jsonl.gz: 1 rows, MIT, https://github.com/org/made")
-        path = tmp_path / target / "judgments/made.dev.jsonl.gz"
-        assert (list(json_rows(path)), data.digest(path)) == ([ROW], sets[0].sha256)
-        assert data.fetch(sets, tmp_path / target, place)[0].endswith("is there")
+def test_a_folder_gives_the_files_that_commands_read(sets, tmp_path):
+    said = data.fetch(sets, tmp_path / "a", str(tmp_path / "copy"))
+    assert said[0].endswith("made.dev.jsonl.gz: 1 rows, MIT, https://github.com/org/made")
+    path = tmp_path / "a/judgments/made.dev.jsonl.gz"
+    assert (list(json_rows(path)), data.digest(path)) == ([ROW], sets[0].sha256)
+    assert data.fetch(sets, tmp_path / "a", str(tmp_path / "copy"))[0].endswith("is there")
 
 
 def test_the_hub_gives_them(sets, tmp_path, hub, monkeypatch):
@@ -76,11 +66,9 @@ def test_a_wrong_or_missing_file_is_named_and_nothing_is_written(sets, tmp_path)
     with pytest.raises(ValueError, match="No such file"):
         data.fetch(sets[1:], tmp_path / "d", str(tmp_path / "copy"))
     assert not list((tmp_path / "d").rglob("*.gz*"))
-    message = "--from: expected hf://datasets/ORG/NAME, a git address or a folder, got 'x'"
+    message = "--from: expected hf://datasets/ORG/NAME or a folder, got 'x'"
     with pytest.raises(ValueError, match=message):
         data.fetch(sets, tmp_path / "d", "x")
-    with pytest.raises(ValueError, match=r"--from: .*cannot be cloned"):
-        data.fetch(sets, tmp_path / "d", f"git+file://{tmp_path / 'nothing'}")
 
 
 def test_a_copy_has_only_what_its_licence_allows(sets, tmp_path):

@@ -10,6 +10,8 @@ from tests.factories import files
 from tests.factories.cases import with_cases
 from tests.factories.modules import run_program
 from tests.factories.question_generation import TINY
+from training import common
+from training.question_generation import train_generator
 from training.studies.question_generation import measures, study
 
 
@@ -47,6 +49,11 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     baseline.write_text(f"{config.read_text()} --min_count 1", encoding="utf-8")
     words += ["--baseline_config", str(baseline)]
     words += "--seeds 1 2 --seeds_of_others 1 --contexts 0 --bases rouge bleu --resamples 50".split()
+
+    def in_this_process(command, check, stdout):
+        train_generator.train(*common.prepared(train_generator.Arguments, command[3:]))
+
+    monkeypatch.setattr(common.subprocess, "run", in_this_process)
     run_program(monkeypatch, study, words)
     results = json.loads((tmp_path / "large.json").read_text())
     assert set(results["systems"]) == set(measures.SYSTEMS)
@@ -82,5 +89,5 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     assert all(system in out for system in measures.SYSTEMS)
 
     baseline.write_text(baseline.read_text() + " --hidden 8", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
+    with pytest.raises(ValueError, match=r"output_dir: .*baseline_1 holds a run with other settings"):
         study.STUDY.main()

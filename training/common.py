@@ -90,11 +90,10 @@ def trained(
     training rows batches are those of `LikeLength`.
     """
     from transformers import EarlyStoppingCallback, Trainer
-    from transformers.trainer_utils import HubStrategy, get_last_checkpoint
+    from transformers.trainer_utils import get_last_checkpoint
 
     training.remove_unused_columns = False
     training.label_names = [labels]
-    training.hub_strategy = HubStrategy.END  # with --push_to_hub: what is pushed is the finished checkpoint
     if patience:
         training.load_best_model_at_end = True
         training.metric_for_best_model, training.greater_is_better = f"eval_{best_by}", best_by != "loss"
@@ -106,16 +105,6 @@ def trained(
     last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
     trainer.train(resume_from_checkpoint=last)
     return trainer
-
-
-def published(trainer, training, folder: Path) -> None:
-    """Print where a checkpoint was written, and upload it if `training` asks for that."""
-    from huggingface_hub import HfApi
-
-    print(f"written to {folder}", flush=True)
-    if training.push_to_hub:
-        where = {"repo_id": trainer.hub_model_id, "revision": training.hub_revision, "token": training.hub_token}
-        print(HfApi().upload_folder(**where, folder_path=folder, commit_message="Train").commit_url, flush=True)
 
 
 def option(help: str, default: Any = MISSING) -> Any:
@@ -244,19 +233,22 @@ def command_line(module: str, words: Sequence[str]) -> str:
     return shlex.join(["python", "-m", module, *(re.sub("(^|=)/.*/(?=[^/])", r"\1", word) for word in words)])
 
 
-def train_once(module: str, output: Path, where: Sequence[str], settings: Sequence[str], recipe: str) -> None:
-    """Train a run of training.`module` in its own process unless final/README.md is there; resume an interrupted one.
+def train_once(
+    module: str, output: Path, where: Sequence[str], settings: Sequence[str], recipe: str, last: str = "README.md"
+) -> Path:
+    """Train a run of training.`module` in its own process, or resume it; return its folder `final`.
 
-    `where` are arguments that say where files are, `settings` all others; with `recipe`, a digest, they must be those
-    of an earlier run in the folder.
+    A run whose final folder has the `last` file that is written is done. `where` are arguments that say where files
+    are, `settings` all others; with `recipe`, a digest, they must be those of an earlier run in the folder.
     """
     record = output / "settings.json"
     if record.is_file() and json.loads(record.read_text(encoding="utf-8")) != [recipe, *settings]:
         raise ValueError(f"output_dir: {output} holds a run with other settings; delete it or take another folder")
-    if (output / "final/README.md").is_file():
-        return
+    if (output / "final" / last).is_file():
+        return output / "final"
     output.mkdir(parents=True, exist_ok=True)
     record.write_text(json.dumps([recipe, *settings]), encoding="utf-8")
     print(f"training in {output}", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", f"training.{module}", *where, *settings, "--output_dir", str(output)]
     subprocess.run(command, check=True, stdout=sys.stderr)
+    return output / "final"

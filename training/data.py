@@ -4,7 +4,7 @@
     python -m training.data fetch judgments as2/wikiqa.dev --to DATA
 
 `fetch` writes DATA/FOLDER/NAME.jsonl.gz, which the commands of the studies read (`--judgments DATA/judgments`). The
-files are from a copy on the Hub, in a git repository or in a folder, and each is checked by its SHA-256 in `data.csv`.
+files are from a copy on the Hub or in a folder, and each is checked by its SHA-256 in `data.csv`.
 `pack` makes such a copy of the sets whose licences allow it; the others come from their sources.
 """
 
@@ -13,11 +13,8 @@ import csv
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,50 +89,40 @@ def chosen(names: Sequence[str], sets: Sequence[DataSet]) -> list[DataSet]:
     return list(selected.values())
 
 
-@contextmanager
-def opened(address: str) -> Iterator[Callable[[str], Path]]:
-    """Yield a function that returns a local file of a copy on the Hub, in a git repository or in a folder."""
+def local_copy(address: str) -> Callable[[str], Path]:
+    """Return a function that returns a local file of a copy on the Hub or in a folder."""
     if address.startswith("hf://datasets/"):
         from huggingface_hub import hf_hub_download
 
         name, _, revision = address.removeprefix("hf://datasets/").partition("@")
-        yield lambda path: Path(hf_hub_download(name, path, repo_type="dataset", revision=revision or None))
-    elif address.endswith(".git") or address.startswith(("git@", "git+")):
-        with tempfile.TemporaryDirectory() as folder:
-            command = ["git", "clone", "--quiet", "--depth", "1", "--", address.removeprefix("git+"), folder]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise ValueError(f"--from: {address} cannot be cloned: {done.stderr.strip()}")
-            yield lambda path: Path(folder, path)
-    elif Path(address).is_dir():
-        yield lambda path: Path(address, path)
-    else:
-        raise ValueError(f"--from: expected hf://datasets/ORG/NAME, a git address or a folder, got {address!r}")
+        return lambda path: Path(hf_hub_download(name, path, repo_type="dataset", revision=revision or None))
+    if not Path(address).is_dir():
+        raise ValueError(f"--from: expected hf://datasets/ORG/NAME or a folder, got {address!r}")
+    return lambda path: Path(address, path)
 
 
 def fetch(sets: Sequence[DataSet], target: Path, address: str = COPY) -> list[str]:
     """Write files of a copy below `target`; return a line a set. A right file is kept, a wrong one is not written."""
-    lines = []
-    with opened(address) as local:
-        for data_set in sets:
-            path = target / data_set.path
-            if path.is_file() and digest(path) == data_set.sha256:
-                lines.append(f"{path}: is there")
-                continue
-            try:
-                result = local(data_set.path)
-                wrong = f"it has the SHA-256 {digest(result)}" if digest(result) != data_set.sha256 else ""
-            except (OSError, ValueError) as error:  # what huggingface_hub raises is one of these
-                wrong = str(error).splitlines()[0]
-            if wrong:
-                why = "" if data_set.free else f", and its licence ({data_set.licence}) allows no copy in {COPY}"
-                wanted = f"expected the file with SHA-256 {data_set.sha256} in {address}: {wrong}{why}"
-                raise ValueError(f"{data_set.path}: {wanted}. Source: {data_set.link}; name another copy with --from")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_name(f"{path.name}.unfinished")
-            shutil.copyfile(result, unfinished)
-            os.replace(unfinished, path)
-            lines.append(f"{path}: {data_set.rows:,} rows, {data_set.licence}, {data_set.link}")
+    lines, local = [], local_copy(address)
+    for data_set in sets:
+        path = target / data_set.path
+        if path.is_file() and digest(path) == data_set.sha256:
+            lines.append(f"{path}: is there")
+            continue
+        try:
+            result = local(data_set.path)
+            wrong = f"it has the SHA-256 {digest(result)}" if digest(result) != data_set.sha256 else ""
+        except (OSError, ValueError) as error:  # what huggingface_hub raises is one of these
+            wrong = str(error).splitlines()[0]
+        if wrong:
+            why = "" if data_set.free else f", and its licence ({data_set.licence}) allows no copy in {COPY}"
+            wanted = f"expected the file with SHA-256 {data_set.sha256} in {address}: {wrong}{why}"
+            raise ValueError(f"{data_set.path}: {wanted}. Source: {data_set.link}; name another copy with --from")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f"{path.name}.unfinished")
+        shutil.copyfile(result, unfinished)
+        os.replace(unfinished, path)
+        lines.append(f"{path}: {data_set.rows:,} rows, {data_set.licence}, {data_set.link}")
     return lines
 
 
@@ -147,7 +134,7 @@ def table_of(sets: Sequence[DataSet]) -> str:
 
 
 def pack(sets: Sequence[DataSet], data: Path, output: Path) -> list[DataSet]:
-    """Copy the sets whose licences allow it to a new folder, for the Hub or a git repository, and return them."""
+    """Copy the sets whose licences allow it to a new folder, for the Hub, and return them."""
     if output.exists():
         raise ValueError(f"--output: {output} exists; name another folder")
     free = [result for result in sets if result.free]
@@ -164,7 +151,7 @@ def main() -> None:
     verb = verbs.add_parser("fetch", help="write files of sets")
     verb.add_argument("names", nargs="+", metavar="NAME", help="a folder (judgments), a set (as2/wikiqa), or a part")
     verb.add_argument("--to", type=Path, required=True, metavar="DATA", help="folder that they are written below")
-    where = f"{COPY} (default), a git address, or a folder"
+    where = f"{COPY} (default), or a folder"
     verb.add_argument("--from", dest="place", default=COPY, metavar="COPY", help=where)
     verb = verbs.add_parser("pack", help="make a copy of the sets whose licences allow it")
     verb.add_argument("--data", type=Path, required=True, help="folder that has all sets")

@@ -10,19 +10,6 @@ from pathlib import Path
 from genqa_metrics.core.checkpoints import ENCODERS
 
 
-def weighted_folders(name: str, words: Sequence[str]) -> list[tuple[Path, float]]:
-    """Return the folders and weights of "FOLDER=WEIGHT"; weights must sum to 1.
-
-    >>> weighted_folders("judges", ["a=0.8", "b=0.2"])[1]
-    (PosixPath('b'), 0.2)
-    """
-    result = [(Path(folder), float(weight)) for folder, _, weight in (text.rpartition("=") for text in words)]
-    if abs(sum(weight for _, weight in result) - 1) > 1e-6:
-        numbers = ", ".join(f"{weight:g}" for _, weight in result)
-        raise ValueError(f"{name}: expected weights that sum to 1, got {numbers}")
-    return result
-
-
 def mean_states(states: Sequence[dict], weights: Sequence[float]) -> dict:
     """Return the weighted mean of the floating tensors of some states, in the types that the first has."""
     return {
@@ -65,6 +52,15 @@ def fold(bare, trained) -> None:
                 up[:, :kept] = (left[:, :kept] * root).to(up.device)
             elif hasattr(module, "modules_to_save"):
                 module.modules_to_save["default"].load_state_dict(modules[name].state_dict())
+
+
+def save_trained(model, tokenizer, encoder: str, folder: Path, is_adapter: bool) -> None:
+    """Write a trained model: an adapter (PEFT) in half precision, or all its weights with the tokenizer."""
+    if is_adapter:
+        save_adapter(model, encoder, folder)
+    else:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
 
 
 def save_adapter(model, encoder: str, folder: Path) -> None:

@@ -18,38 +18,38 @@ from genqa_metrics.core.checkpoints import BASE_MODEL, checkpoint_digest
 from genqa_metrics.kpqa import loading
 
 from training.ava import train_ava
-from training.common import encoder_path, markdown_table
-from training.folding import adapter, fold, mean_model, mean_states, save_adapter, weighted_folders
+from training.common import encoder_path, markdown_table, weighted
+from training.folding import adapter, fold, mean_model, mean_states, save_adapter
 
 
-def mix_causal(weighted: list[tuple[Path, float]], args: argparse.Namespace) -> None:
+def mix_causal(shares: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of the factors of adapters of one run; it is near that of the changes where factors are near."""
     from safetensors.torch import load_file, save_file
 
     name, shapes = "adapter_model.safetensors", []
-    states = [load_file(folder / name) for folder, _ in weighted]
-    for (folder, _), state in zip(weighted, states, strict=True):
+    states = [load_file(folder / name) for folder, _ in shares]
+    for (folder, _), state in zip(shares, states, strict=True):
         shapes.append({key: tensor.shape for key, tensor in state.items()})
         if shapes[-1] != shapes[0]:
-            raise ValueError(f"parts: {folder}: expected the layers and the rank of {weighted[0][0]}")
-    shutil.copytree(weighted[0][0], args.output, dirs_exist_ok=True)
-    mean = mean_states(states, [weight for _, weight in weighted])
+            raise ValueError(f"parts: {folder}: expected the layers and the rank of {shares[0][0]}")
+    shutil.copytree(shares[0][0], args.output, dirs_exist_ok=True)
+    mean = mean_states(states, [weight for _, weight in shares])
     save_file(mean, args.output / name, metadata={"format": "pt"})
 
 
-def mix_judges(weighted: list[tuple[Path, float]], args: argparse.Namespace) -> None:
+def mix_judges(shares: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of judges of one configuration."""
-    settings = [judge_model.read_settings(folder) for folder, _ in weighted]
+    settings = [judge_model.read_settings(folder) for folder, _ in shares]
     if len({setting["configuration"] for setting in settings}) > 1:
         raise ValueError("parts: expected judges of one configuration")
     if settings[0]["configuration"] == judge_model.PROMPT:
-        return mix_causal(weighted, args)
+        return mix_causal(shares, args)
     models = [
         judge_model.load_model(folder, setting["configuration"], setting["marks"])[0]
-        for (folder, _), setting in zip(weighted, settings, strict=True)
+        for (folder, _), setting in zip(shares, settings, strict=True)
     ]
     first = settings[0]
-    config = json.loads((weighted[0][0] / "adapter_config.json").read_text(encoding="utf-8"))
+    config = json.loads((shares[0][0] / "adapter_config.json").read_text(encoding="utf-8"))
     arguments = train_ava.Arguments(
         encoder=args.encoder or config["base_model_name_or_path"],
         configuration=first["configuration"],
@@ -59,16 +59,16 @@ def mix_judges(weighted: list[tuple[Path, float]], args: argparse.Namespace) -> 
     )
     args.output.mkdir(parents=True, exist_ok=True)
     kept = {name: first[name] for name in train_ava.KEPT if name in first}
-    train_ava.write_checkpoint(mean_model(models, [w for _, w in weighted]), None, arguments, args.output, **kept)
+    train_ava.write_checkpoint(mean_model(models, [w for _, w in shares]), None, arguments, args.output, **kept)
 
 
-def mix_predictors(weighted: list[tuple[Path, float]], args: argparse.Namespace) -> None:
+def mix_predictors(shares: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of keyphrase predictors that are used alike."""
-    first = loading.checked_settings(weighted[0][0])
-    for folder, _ in weighted:
+    first = loading.checked_settings(shares[0][0])
+    for folder, _ in shares:
         if (settings := loading.checked_settings(folder)) != first:
-            raise ValueError(f"parts: {folder}: expected the settings of {weighted[0][0]}, got {settings}")
-    mean = mean_model([loading.load_token_classifier(folder)[0] for folder, _ in weighted], [w for _, w in weighted])
+            raise ValueError(f"parts: {folder}: expected the settings of {shares[0][0]}, got {settings}")
+    mean = mean_model([loading.load_token_classifier(folder)[0] for folder, _ in shares], [w for _, w in shares])
     rank, encoder = args.fold_rank, args.encoder or BASE_MODEL
     bare = adapter(loading.token_classifier(encoder_path(encoder), first.head), "TOKEN_CLS", rank, rank, dropout=0.0)
     fold(bare, mean)
@@ -76,13 +76,13 @@ def mix_predictors(weighted: list[tuple[Path, float]], args: argparse.Namespace)
     loading.write_settings(args.output, replace(first, max_length=args.max_length or first.max_length))
 
 
-def card(weighted: list[tuple[Path, float]], args: argparse.Namespace) -> str:
+def card(shares: list[tuple[Path, float]], args: argparse.Namespace) -> str:
     """Return the card of the first, with the command after those that made it, or else with what was mixed."""
-    named = [("/".join(folder.parts[-2:]), f"{weight:g}", checkpoint_digest(folder)) for folder, weight in weighted]
+    named = [("/".join(folder.parts[-2:]), f"{weight:g}", checkpoint_digest(folder)) for folder, weight in shares]
     words = ["python", "-m", "training.mix", "--parts", *(f"{name}={weight}" for name, weight, _ in named)]
     words += ["--fold_rank", str(args.fold_rank)]
     command = shlex.join(words + (["--max_length", str(args.max_length)] if args.max_length else []))
-    text = (weighted[0][0] / "README.md").read_text(encoding="utf-8")
+    text = (shares[0][0] / "README.md").read_text(encoding="utf-8")
     text = text.replace(named[0][2], checkpoint_digest(args.output))
     if "```bash\n" in text:
         return re.sub(r"(?s)(```bash\n.*?)```", lambda match: f"{match[1]}{command}\n```", text, count=1)
@@ -102,10 +102,13 @@ def main() -> None:
     parser.add_argument("--max_length", type=int, help="word pieces that are read; default: the first's")
     parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
     args = parser.parse_args()
-    weighted = weighted_folders("parts", args.parts)
-    (mix_judges if (weighted[0][0] / "ava_config.json").is_file() else mix_predictors)(weighted, args)
-    if (weighted[0][0] / "README.md").is_file():
-        (args.output / "README.md").write_text(card(weighted, args), encoding="utf-8")
+    shares = [(Path(folder), weight) for folder, weight in weighted(args.parts)]
+    if abs(sum(weight for _, weight in shares) - 1) > 1e-6:
+        numbers = ", ".join(f"{weight:g}" for _, weight in shares)
+        raise ValueError(f"parts: expected weights that sum to 1, got {numbers}")
+    (mix_judges if (shares[0][0] / "ava_config.json").is_file() else mix_predictors)(shares, args)
+    if (shares[0][0] / "README.md").is_file():
+        (args.output / "README.md").write_text(card(shares, args), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def judges(axes: Axes, scheme: str) -> None:
     """Draw the accuracy of the bundled judges, one row a set with verdicts."""
     report = read("ava/results/judges.json")
     for (name, judge), colour, marker in zip(report["judges"].items(), PALETTE, "osD", strict=False):
-        scores = measure_judges.scores(judge["sets"], report["fit"])
+        scores = measure_judges.scores(judge["sets"])
         sets = [data for data in measure_judges.VERDICTS if "accuracy" in scores.get(data, ())]
         axes.plot(
             [scores[data]["accuracy"] for data in sets], list(map(named, sets)), marker, color=colour, label=name

@@ -19,13 +19,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from genqa_metrics.core.causal_judge import answer_prompt
 from genqa_metrics.core.checkpoints import file_digest, read_json
 from genqa_metrics.core.judge_model import SETTINGS_FILE
 from genqa_metrics.core.prompt_engine import Pack, PromptEngine, packed
 
-from training.ava import triples
-from training.ava.train_large import claim_prompts, groups, write_checkpoint
+from training.ava.train_large import groups, prompts_of, write_checkpoint
 from training.common import command_line, json_rows, markdown_table, named_file, option, write_json
 from training.publish.prompt_graph import write_graphs
 
@@ -47,17 +45,6 @@ class Arguments:
     folders: list[str] = option("folders of those files", [])
     longest: int = option("tokens of a prompt; longer ones are left out", 900)
     seed: int = option("of the rows that are drawn", 0)
-
-
-def drawn(name: str, count: int, folders: list[str], rng: random.Random) -> list[tuple[str, str, float]]:
-    """Return at most `count` rows of a file as (shared part of the prompt, judged text, label)."""
-    rows = list(json_rows(named_file("folders", name, folders)))
-    if any(row.get("context") for row in rows) or "first" in rows[0]:
-        prompts = claim_prompts(rows)
-    else:
-        judged = triples.judged_triples(rows, name)
-        prompts = [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in judged]
-    return rng.sample(prompts, min(count, len(prompts)))
 
 
 def vectors(engine: PromptEngine, packs: Sequence[Pack], layers: Sequence[int], cache: Path) -> dict[str, np.ndarray]:
@@ -192,7 +179,8 @@ def main() -> None:
     for split in ("train", "dev"):
         rows[split] = []
         for name, _, count in (text.partition("=") for text in getattr(args, split)):
-            rows[split] += [(*row, name) for row in drawn(name, int(count), args.folders, rng)]
+            prompts = prompts_of(list(json_rows(named_file("folders", name, args.folders))), name)
+            rows[split] += [(*row, name) for row in rng.sample(prompts, min(int(count), len(prompts)))]
         numbered = [(shared, text, number) for number, (shared, text, *_) in enumerate(rows[split])]
         by_prompt = sorted(groups(numbered, engine.file.tokenizer, args.longest), key=lambda group: len(group[0]))
         packs = packed(by_prompt, PACK_TOKENS)

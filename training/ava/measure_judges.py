@@ -3,7 +3,7 @@
     python -m training.ava.measure_judges --judges small base large --data DATA --json training/ava/results/judges.json
 
 1. Dev files: accuracy, F1, AUC, Pearson's r, calibration error, and the accuracy of systems against that by people.
-   Scale and threshold are cross-fitted: those of one half of the questions are fitted on the other half.
+   The scale is cross-fitted: that of one half of the questions is fitted on the other half. The threshold is 0.5.
 2. Minimal pairs: how many of each kind are judged right, see `minimal_pairs`.
 3. Families of forms that trained no judge: those that deceive, small differences, notations.
 
@@ -43,7 +43,6 @@ GRADES = (
     "ar_asag sas_nqopen sas_squad mohler squality kpqa_marco kpqa_avsd kpqa_narrativeqa kpqa_semeval kpqa_marcomulti"
 ).split()
 EVOUNA = ("evouna_nq", "evouna_tq")  # the only sets with answers of several systems
-FITTED_ON = {"rows": VERDICTS, "systems": EVOUNA}  # sets that scale and threshold are fitted on
 MEASURES = ("accuracy", "F1", "AUC", "r", "calibration error", "error of systems", "RMSE", "tau", "rows a second")
 PARTS = ("sets", "pairs", "families")
 
@@ -59,15 +58,9 @@ class Arguments(Output):
     rows: int = option("rows of a dev file at most", 400)
     family_rows: int = option("rows of each family", 40)
     spans: str = option("file of extractive QA, below DATA/span_qa, whose questions the families ask", "squad.dev")
-    fit: str = option(
-        "rows: one scale for all verdicts, threshold 0.5; systems: scale and threshold by systems' accuracy on EVOUNA",
-        "rows",
-    )
-    references: str | None = option("joined, max or mean: how references are combined; default: the judge's", None)
-    calibrate: bool = option("write scale, threshold and `references` into the folder of the one judge", False)
+    calibrate: bool = option("write scale and threshold into the folder of the one judge", False)
     dtype: str | None = option("float32 or bfloat16 of torch; default: the judge's own engine", None)
     device: str = option("torch device", "cpu")
-    batch_tokens: int = option("tokens that are read at once", 4096)
     seed: int = option("of the rows of families", 0)
 
 
@@ -89,12 +82,12 @@ def dev_rows(name: str, args: Arguments) -> tuple[list[dict], str]:
     return random.Random(0).sample(rows, min(args.rows, len(rows))), file_digest(path)
 
 
-def measured_set(ava, name: str, rows: list[dict], references: str | None) -> dict[str, list | float]:
+def measured_set(ava, name: str, rows: list[dict]) -> dict[str, list | float]:
     """Return probability, label, half and system of every row of a dev file, and rows per second of processor time."""
     columns = {"predictions": [row["candidate"] for row in rows], "references": [row["references"] for row in rows]}
     columns["questions"] = [row.get("question") or STATEMENT for row in rows]
     start = time.process_time()
-    results = ava.compute(**columns, reference_aggregation=references, per_example=True)
+    results = ava.compute(**columns, per_example=True)
     seconds = time.process_time() - start
     result = {
         "probabilities": [round(float(probability), 4) for probability in results["ava_score_per_example"]],
@@ -137,15 +130,6 @@ def system_accuracies(verdicts: np.ndarray, labels: np.ndarray, systems: Sequenc
     return np.array([(verdicts[names == name].mean(), labels[names == name].mean()) for name in sorted(set(names))]).T
 
 
-def best_threshold(probabilities: np.ndarray, labels: np.ndarray, systems: Sequence[str]) -> float:
-    """Return the middle of the thresholds (0.05, 0.055, ...) with the least RMSE over systems, as in the paper."""
-    grid, losses = np.arange(0.05, 0.951, 0.005), []
-    for threshold in grid:
-        judged, true = system_accuracies(probabilities >= threshold, labels, systems)
-        losses.append(((judged - true) ** 2).mean())
-    return float(np.round(np.median(grid[np.array(losses) <= min(losses) + 1e-12]), 4))
-
-
 def pooled(sets: Mapping[str, Mapping], names: Sequence[str]) -> dict[str, np.ndarray]:
     """Return the columns of sets of rows together; systems of different sets are different ones."""
     systems = [[f"{name} {system}" for system in sets[name].get("systems", ())] for name in names]
@@ -153,36 +137,32 @@ def pooled(sets: Mapping[str, Mapping], names: Sequence[str]) -> dict[str, np.nd
     return {key: np.concatenate(arrays) for key, arrays in columns.items()} | {"systems": np.concatenate(systems)}
 
 
-def fitted(sets: Mapping[str, Mapping], fit: str, left_out: int | None = None) -> dict[str, float]:
-    """Return slope, intercept and threshold that fit verdicts, without those of the half `left_out`.
+def fitted(sets: Mapping[str, Mapping], left_out: int | None = None) -> dict[str, float]:
+    """Return slope and intercept that fit the verdicts of all sets alike, without those of the half `left_out`.
 
-    >>> fitted({}, "rows")  # nothing to fit
-    {'slope': 1.0, 'intercept': 0.0, 'threshold': 0.5}
+    >>> fitted({})  # nothing to fit
+    {'slope': 1.0, 'intercept': 0.0}
     """
-    names = [name for name in FITTED_ON[fit] if name in sets]
+    names = [name for name in VERDICTS if name in sets]
     if not names:
-        return {"slope": 1.0, "intercept": 0.0, "threshold": 0.5}
+        return {"slope": 1.0, "intercept": 0.0}
     rows, sizes = pooled(sets, names), [len(sets[name]["labels"]) for name in names]
     kept = (rows["halves"] != left_out) & np.isin(rows["labels"], (0, 1))
     numbers = np.repeat(np.arange(len(names)), sizes)[kept]
-    weights = 1 / np.bincount(numbers, minlength=len(names))[numbers] if fit == "rows" else np.ones(len(numbers))
-    logits, labels = odds(rows)[kept], rows["labels"][kept]
-    slope, intercept = platt(logits, labels, weights * len(weights) / weights.sum())
-    settings = {"slope": slope, "intercept": intercept, "threshold": 0.5}
-    if fit == "systems":
-        settings["threshold"] = best_threshold(expit(slope * logits + intercept), labels, rows["systems"][kept])
-    return settings
+    weights = 1 / np.bincount(numbers, minlength=len(names))[numbers]
+    slope, intercept = platt(odds(rows)[kept], rows["labels"][kept], weights * len(weights) / weights.sum())
+    return {"slope": slope, "intercept": intercept}
 
 
-def scores(sets: Mapping[str, Mapping], fit: str = "rows") -> dict[str, dict[str, float]]:
+def scores(sets: Mapping[str, Mapping]) -> dict[str, dict[str, float]]:
     """Return {set: its rows and scores by `MEASURES`} of one judge; both sets of EVOUNA together are "evouna"."""
-    fits, table = [fitted(sets, fit, left_out) for left_out in (0, 1)], {}
+    fits, table = [fitted(sets, left_out) for left_out in (0, 1)], {}
     if {*EVOUNA} <= {*sets} and all("systems" in sets[name] for name in EVOUNA):
         sets = {**sets, "evouna": pooled(sets, EVOUNA)}
     for name, rows in sets.items():
         logits, labels, halves = odds(rows), np.array(rows["labels"]), np.array(rows["halves"])
         probabilities = expit(np.choose(halves, [of["slope"] * logits + of["intercept"] for of in fits]))
-        verdicts = probabilities >= np.choose(halves, [of["threshold"] for of in fits])
+        verdicts = probabilities >= 0.5
         table[name] = {"rows": len(labels)}
         if "rows_a_second" in rows:
             table[name]["rows a second"] = rows["rows_a_second"]
@@ -223,7 +203,7 @@ def table_of_sets(result: Mapping) -> str:
     for name in ("small", "base"):
         if {name, "large"} <= judges.keys():
             judges[f"{name}+large"] = escalated(judges[name], judges["large"])
-    tables = {name: scores(judge["sets"], result["fit"]) for name, judge in judges.items()}
+    tables = {name: scores(judge["sets"]) for name, judge in judges.items()}
     measures = [name for name in MEASURES if any(name in row for table in tables.values() for row in table.values())]
     order = *VERDICTS, "evouna", *GRADES
     return rendered("cards/judges.md.j2", judges=tables, sets=order, measures=measures)
@@ -237,11 +217,11 @@ def all_tables(result: Mapping) -> str:
     return f"{table_of_sets(result)}\n{tables_of_counts(result)}".strip()
 
 
-def recalibrated(judge: Mapping, fit: str) -> dict[str, float]:
+def recalibrated(judge: Mapping) -> dict[str, float]:
     """Return scale and threshold for a measured judge, whose probabilities have the scale of its settings."""
-    before, settings = judge["settings"], fitted(judge["sets"], fit)
+    before, settings = judge["settings"], fitted(judge["sets"])
     slope, intercept = settings["slope"] * before["slope"], settings["slope"] * before["intercept"]
-    return settings | {"slope": round(slope, 6), "intercept": round(intercept + settings["intercept"], 6)}
+    return {"slope": round(slope, 6), "intercept": round(intercept + settings["intercept"], 6), "threshold": 0.5}
 
 
 def write_calibration(folder: Path, settings: Mapping[str, float]) -> None:
@@ -253,19 +233,18 @@ def write_calibration(folder: Path, settings: Mapping[str, float]) -> None:
 def measured_judge(judge: str, args: Arguments, digests: dict[str, str]) -> dict:
     """Return the measures of one judge by `args.parts`, its digest and settings; adds the digests of data files."""
     folder = checkpoint_folder(judge)
-    ava = load("ava", checkpoint=judge, device=args.device, dtype=args.dtype, batch_tokens=args.batch_tokens)
+    ava = load("ava", checkpoint=judge, device=args.device, dtype=args.dtype)
     result = {"checkpoint": checkpoint_digest(folder), "settings": read_settings(folder)}
 
     def verdicts(questions, references, predictions):
         columns = {"questions": questions, "references": references, "predictions": predictions}
-        columns["reference_aggregation"] = args.references
         return list(map(int, ava.compute(**columns, per_example=True)["ava_label_per_example"]))
 
     if "sets" in args.parts:
         result["sets"] = {}
         for name in args.sets:
             rows, digests[f"{name}.dev"] = dev_rows(name, args)
-            result["sets"][name] = measured_set(ava, name, rows, args.references)
+            result["sets"][name] = measured_set(ava, name, rows)
             print(judge, name, len(rows), result["sets"][name]["rows_a_second"], "rows/s", file=sys.stderr, flush=True)
     if "pairs" in args.parts:
         result["pairs"] = minimal_pairs.pass_rates(verdicts)
@@ -278,9 +257,8 @@ def measured_judge(judge: str, args: Arguments, digests: dict[str, str]) -> dict
 
 def study(args: Arguments) -> dict:
     """Return the result file with these judges measured; other judges in it and earlier commands stay."""
-    for argument, chosen, allowed in (("parts", args.parts, PARTS), ("fit", [args.fit], FITTED_ON)):
-        if wrong := [name for name in chosen if name not in allowed]:
-            raise ValueError(f"{argument}: expected some of {', '.join(allowed)}, got {wrong[0]!r}")
+    if wrong := [name for name in args.parts if name not in PARTS]:
+        raise ValueError(f"parts: expected some of {', '.join(PARTS)}, got {wrong[0]!r}")
     if args.calibrate and (len(args.judges) > 1 or "sets" not in args.parts):
         raise ValueError("calibrate: expected the folder of one judge in --judges, and sets in --parts")
     result: dict = {"data": {}, "judges": {}}
@@ -288,7 +266,7 @@ def study(args: Arguments) -> dict:
         result = read(args.json)
     if "command" in result:
         result["command"] += f"; {command_line(__spec__.name, sys.argv[1:])}"
-    result |= {"fit": args.fit, "seed": args.seed}
+    result["seed"] = args.seed
     for judge in args.judges:
         name = Path(judge).name
         before, now = result["judges"].get(name, {}), measured_judge(judge, args, result["data"])
@@ -298,9 +276,7 @@ def study(args: Arguments) -> dict:
         if args.json:
             write_json(args.json, {"command": "interrupted"} | result)
         if args.calibrate:
-            settings = recalibrated(result["judges"][name], args.fit)
-            settings |= {"reference_aggregation": args.references} if args.references else {}
-            write_calibration(checkpoint_folder(judge), settings)
+            write_calibration(checkpoint_folder(judge), recalibrated(result["judges"][name]))
     return result
 
 

@@ -33,7 +33,7 @@ TEXTS = "none: all are rejected"
 class Arguments(Output):
     """Which judges are measured."""
 
-    judges: list[str] = option("judges of prompts: base, large, folders", [])
+    judges: list[str] = option("small, base, large or folders", [])
     folder: str | None = option("folder of written.dev.jsonl.gz; without it its rows are left out", None)
 
 

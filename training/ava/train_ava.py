@@ -19,8 +19,8 @@ from genqa_metrics.core.words import MARKS
 from training import cards
 from training.ava import triples as t
 from training.ava.mixture import split_rows, training_triples
-from training.common import encoder_path, named_rows, option, prepared, published, trained
-from training.folding import adapter, fold, save_adapter
+from training.common import encoder_path, named_rows, option, prepared, trained
+from training.folding import adapter, fold, save_trained
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 KEPT = ("long_answer", "passage", "reference_aggregation")  # settings of --start that training does not change
@@ -180,11 +180,7 @@ def write_checkpoint(model, tokenizer, args: Arguments, folder: Path, **kept: ob
     """Write the trained model (an adapter in half precision, or all with the tokenizer) and settings, `kept` too."""
     if args.fold_rank:
         model = folded(model, args)
-    if args.lora_rank or args.fold_rank:
-        save_adapter(model, args.encoder, folder)
-    else:
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+    save_trained(model, tokenizer, args.encoder, folder, bool(args.lora_rank or args.fold_rank))
     write_settings(folder, args, **kept)
 
 
@@ -290,7 +286,7 @@ def main() -> None:
     results = trainer.evaluate() if dev else {}
     write_checkpoint(trainer.model, tokenizer, args, folder, **kept)
     cards.write_card(folder, "ava", args, training, facts, results)
-    published(trainer, training, folder)
+    print(f"written to {folder}", flush=True)
     print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
 
 

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from genqa_metrics.core.judge_model import SETTINGS_FILE, read_settings
 from genqa_metrics.core.prompt_engine import packed
 
 from training.ava import row_builders, triples
-from training.common import json_rows, named_file, option, prepared, weighted
+from training.common import json_rows, named_file, option, prepared, share, weighted
 from training.common import trained as trained_by
 
 CAUSAL_MODELS = {896: SMALL_CAUSAL_MODEL, 1536: CAUSAL_MODEL}  # by the size of their vectors
@@ -27,8 +27,7 @@ class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
     model: str = option("GGUF file of the base model")
-    answers: list[str] = option("NAME=TOKENS: files of verdicts on answers, and tokens that are taken of them", [])
-    claims: list[str] = option("NAME=TOKENS: files of claims with a `context`, or sentence pairs", [])
+    sources: list[str] = option("NAME=TOKENS: files of verdicts or claims, and tokens that are taken of them", [])
     made: list[str] = option("KIND=ROWS: rows built by rules; kinds: see the README", [])
     folders: list[str] = option("folders of those files", [])
     spans: list[str] = option("NAME=WEIGHT: extractive QA files that rows are built of", [])
@@ -43,11 +42,11 @@ class Arguments:
     average: float = option("decay of the running mean of the weights, which is what is written", 0.98)
 
 
-def share(rows: list, tokens: int, rng) -> list:
+def drawn_groups(all_groups: list, tokens: int, rng) -> list:
     """Return a random sample of groups of rows with about so many tokens; all of them, several times, if fewer."""
     taken, size = [], 0
     while size < tokens:
-        for group in rng.sample(rows, len(rows)):
+        for group in rng.sample(all_groups, len(all_groups)):
             taken.append(group)
             size += len(group[0]) + sum(map(len, group[1]))
             if size >= tokens:
@@ -55,8 +54,21 @@ def share(rows: list, tokens: int, rng) -> list:
     return taken
 
 
-def claim_prompts(rows: Iterable[dict]) -> list[tuple[str, str, float]]:
-    """Return (prompt of the passage, claim, label) of the labelled rows of a passage and a claim."""
+def answer_prompts(rows: Iterable[triples.Triple], rng=None) -> list[tuple[str, str, float]]:
+    """Return (prompt up to the answer, answer, label); with `rng` a fifth has its references in random order."""
+    prompts = []
+    for row in rows:
+        references = list(row.references)
+        if rng and len(references) > 1 and rng.random() < 0.2:
+            rng.shuffle(references)
+        prompts.append((answer_prompt(row.question, references), row.candidate, row.label))
+    return prompts
+
+
+def prompts_of(rows: Sequence[dict], name: str, rng=None) -> list[tuple[str, str, float]]:
+    """Return `answer_prompts` of verdicts; of claims with a `context`, and of sentence pairs, the same."""
+    if not any(row.get("context") or "first" in row for row in rows):
+        return answer_prompts(triples.judged_triples(rows, name), rng)
     claims = [claim for claim in map(triples.as_claim, rows) if claim["label"] is not None]
     return [(claim_prompt([c["context"]], c.get("question") or ""), c["candidate"], c["label"]) for c in claims]
 
@@ -85,37 +97,24 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
     """Return the groups of all sources, in random order, and the digests of the files."""
     result, digests = [], {}
 
-    def read(name):
-        path = named_file("folders", name, args.folders)
-        digests[name] = file_digest(path)[:12]
-        return list(json_rows(path))
-
     def add(name, rows, tokens=""):
         all_groups = list(groups(rows, tokenizer, args.longest, args.same, rng))
-        taken = share(all_groups, int(tokens), rng) if tokens else all_groups
+        taken = drawn_groups(all_groups, int(tokens), rng) if tokens else all_groups
         result.extend(taken)
         count = sum(len(group[1]) for group in taken)
         size = sum(len(group[0]) + sum(map(len, group[1])) for group in taken)
         right = sum(sum(group[2]) for group in taken) / max(1, count)
         print(f"{name}: {count} rows, {size} tokens, {right:.2f} right; {len(all_groups)} groups at hand", flush=True)
 
-    for name, _, tokens in (text.partition("=") for text in args.answers):
-        texts = []
-        for row in triples.judged_triples(read(name), name):
-            references = list(row.references)
-            if len(references) > 1 and rng.random() < 0.2:
-                rng.shuffle(references)
-            texts.append((answer_prompt(row.question, references), row.candidate, row.label))
-        add(name, texts, tokens)
-    for name, _, tokens in (text.partition("=") for text in args.claims):
-        add(name, claim_prompts(read(name)), tokens)
+    for name, _, tokens in (text.partition("=") for text in args.sources):
+        path = named_file("folders", name, args.folders)
+        digests[name] = file_digest(path)[:12]
+        add(name, prompts_of(list(json_rows(path)), name, rng), tokens)
     sentences = []
     for name, weight in weighted(args.spans):
-        rows = triples.span_rows(name, args.spans_dir)
-        sentences += triples.stated(rng.sample(rows, round(weight * len(rows))))
+        sentences += triples.stated(share(triples.span_rows(name, args.spans_dir), weight, rng))
     for kind, count in weighted(args.made):
-        rows = row_builders.Builder(sentences, rng).rows(kind, int(count))
-        add(kind, [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in rows])
+        add(kind, answer_prompts(row_builders.Builder(sentences, rng).rows(kind, int(count))))
     rng.shuffle(result)
     return result, digests
 

@@ -10,8 +10,8 @@ from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 
 from training import cards
-from training.common import encoder_path, option, prepared, published, share, trained, weighted
-from training.folding import adapter, save_adapter
+from training.common import encoder_path, option, prepared, share, trained, weighted
+from training.folding import adapter, save_trained
 from training.kpqa import data
 
 HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms_marco:v2.1"]  # the paper's
@@ -127,11 +127,7 @@ def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
         for module in model.modules():
             if isinstance(module, torch.nn.Linear) and module.out_features == 2:
                 module.bias[1] += args.logit_shift
-    if args.lora_rank:
-        save_adapter(model, args.encoder, folder)
-    else:
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+    save_trained(model, tokenizer, args.encoder, folder, bool(args.lora_rank))
     write_settings(folder, PredictorSettings(question=args.question, head=args.head, max_length=args.max_length))
 
 
@@ -201,7 +197,7 @@ def main() -> None:
     folder = Path(training.output_dir) / "final"
     write_checkpoint(trainer.model, tokenizer, args, folder)
     cards.write_card(folder, "kpqa", args, training, facts, scores)
-    published(trainer, training, folder)
+    print(f"written to {folder}", flush=True)
 
 
 if __name__ == "__main__":

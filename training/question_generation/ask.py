@@ -37,9 +37,7 @@ class Arguments:
     model: str = option("diverse, baseline, or folder or Hub id of a generator of export.py", "diverse")
     text: list[str] = option("sentences; default: lines of standard input", [])
     count: int = option("questions wanted of every sentence", 3)
-    top: int = option("beams that a question is drawn from (random beam selection)", 1)
     seed: int = option("of the draws", 0)
-    revision: str | None = option("branch, tag or commit of a Hub id", None)
 
 
 def readable(question: str, context: str) -> str:
@@ -115,12 +113,11 @@ class QuestionGenerator:
         return [list(dict.fromkeys(questions))[:count] for questions in asked]
 
 
-def load(name: str | Path = "diverse", revision: str | None = None, device: str = "cpu") -> QuestionGenerator:
-    """Load a generator: "diverse" or "baseline" (bundled), a folder, or a Hub id ("org/name@v1" or `revision`)."""
+def load(name: str | Path = "diverse") -> QuestionGenerator:
+    """Load a generator: "diverse" or "baseline" (bundled), a folder, or a Hub id ("org/name@v1")."""
     from training.question_generation import generator
 
-    folder = checkpoint_folder("model", CHECKPOINTS / name if name in BUNDLED else name, revision)
-    model = generator.load(folder).to(device)
+    model = generator.load(checkpoint_folder("model", CHECKPOINTS / name if name in BUNDLED else name))
     return QuestionGenerator(model, generator.word_vectors(model.config))
 
 
@@ -131,7 +128,7 @@ def main() -> None:
     try:
         if not texts:
             raise ValueError("text: expected a sentence, after --text or on standard input")
-        asked = load(args.model, args.revision).ask(texts, args.count, args.seed, args.top)
+        asked = load(args.model).ask(texts, args.count, args.seed)
     except ValueError as error:
         sys.exit(f"error: {error}")
     for text, questions in zip(texts, asked, strict=True):

@@ -94,10 +94,10 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
     return [Context(text, tuple(questions)) for text, questions in questions_by_text.items()]
 
 
-def checkpoint_folder(argument: str, name: str | Path, revision: str | None = None) -> Path:
+def checkpoint_folder(argument: str, name: str | Path) -> Path:
     """Return a folder, or that of a download from the Hub; a ValueError names the argument and what was tried."""
     tried: list[str] = []
-    folder = Path(name) if Path(name).is_dir() else hub_folder(str(name), revision, checkpoints.is_checkpoint, tried)
+    folder = Path(name) if Path(name).is_dir() else hub_folder(str(name), None, checkpoints.is_checkpoint, tried)
     if folder is None:
         raise ValueError(f"{argument}: expected a folder or a Hub id, got {str(name)!r}; {'; '.join(tried)}")
     return folder

@@ -2,8 +2,6 @@
 
 import json
 import random
-import sys
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -143,21 +141,6 @@ def train(args: Arguments, training) -> dict:
     (folder / "train.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     print(f"written to {folder}: {facts['dev']}", flush=True)
     return facts
-
-
-def trained(folder: Path, words: Sequence[str]) -> Path:
-    """Return the folder `final` of a training; if there is none, train or resume it with these words."""
-    args, training = prepared(Arguments, [*words, "--output_dir", str(folder)])
-    path = folder / "final" / "train.json"
-    if path.is_file():
-        before = json.loads(path.read_text(encoding="utf-8"))["arguments"]
-        other = [n for n, setting in vars(args).items() if n not in ("data_dir", "cache") and before.get(n) != setting]
-        if other:
-            raise ValueError(f"work: {folder} was trained with another {', '.join(other)}; choose another folder")
-    else:
-        print(f"training {folder.name}", file=sys.stderr, flush=True)
-        train(args, training)
-    return folder / "final"
 
 
 if __name__ == "__main__":

@@ -59,8 +59,8 @@ FEW, LEAST_LINES = 10, 12  # answers that are listed unless a number is named, a
 SYSTEMS, LABELLED = "Systems", "labels of people"
 FAULTS = "Why answers were judged wrong"
 _OF_FAULTS = (
-    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. A fault "
-    "that is named is the right one in about seven of ten cases; what an answer adds need not be wrong."
+    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show; what an "
+    "answer adds need not be wrong."
 )
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.core.checkpoints import file_digest
 
-from training.common import option, write_rows
+from training.common import option, train_once, write_rows
 from training.question_generation.ask import load
 from training.question_generation.contexts import read_contexts
 from training.question_generation.decoding import generate
-from training.question_generation.train_generator import trained as trained_in
 from training.studies.harness import Output, Study, digests, read
 from training.studies.question_generation import measures as m
 from training.studies.question_generation.measures import BASES, MODELS, NEEDED, SYSTEMS
@@ -48,10 +48,12 @@ def seeds_of(args: Arguments, model: str) -> list[int]:
 def trained(args: Arguments, model: str, seed: int) -> Path:
     """Return the folder of a trained model; train it, or resume its training, if it does not exist."""
     config = args.config if MODELS[model] else args.baseline_config or args.config
-    words = ["--config", config, "--data_dir", args.train_dir or args.data_dir]
-    words += ["--cache", str(Path(args.work) / "cache"), "--use_cpu", str(args.use_cpu)]
-    words += ["--latent", str(MODELS[model]), "--seed", str(seed)]
-    return trained_in(Path(args.work) / "models" / f"{model}_{seed}", words)
+    where = ["--config", config, "--data_dir", args.train_dir or args.data_dir, "--cache", f"{args.work}/cache"]
+    settings = ["--latent", str(MODELS[model]), "--seed", str(seed), "--use_cpu", str(args.use_cpu)]
+    folder = Path(args.work) / "models" / f"{model}_{seed}"
+    return train_once(
+        "question_generation.train_generator", folder, where, settings, file_digest(Path(config)), "train.json"
+    )
 
 
 def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
