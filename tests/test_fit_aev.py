@@ -82,6 +82,7 @@ def test_script_writes_settings_that_load_takes(outputs_file, tmp_path):
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert "   1  [100.0]" in done.stdout
     assert "AEv(0, 1), R² = 100.0%" in done.stdout
+    assert (tmp_path / "out" / "outputs.png").read_bytes().startswith(b"\x89PNG")
     loaded = genqa_metrics.load("aev", settings=str(tmp_path / "out" / "outputs.json"))
     loaded.compute(predictions=["amber birch"], references=["amber cedar"])
     assert loaded.signature().startswith("aev|alpha:0|order:1|brevity:1|wordiness:inf|weights:uniform|stop:None|")

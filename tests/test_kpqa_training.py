@@ -6,6 +6,7 @@ import random
 import shutil
 from pathlib import Path
 
+import huggingface_hub
 import numpy as np
 import pytest
 import torch
@@ -20,7 +21,7 @@ from tests.factories.modules import run_program
 from training import common, mix
 from training.common import share
 from training.kpqa import data, evaluate_kpqa, judge_encoder, train_kpqa
-from training.studies.kpqa import ablations
+from training.studies.kpqa import ablations, settings
 
 
 def row(question, context, *spans):
@@ -152,6 +153,17 @@ def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_fo
     assert "| made | " in card
 
 
+def test_what_is_pushed_is_the_checkpoint_that_was_written(
+    monkeypatch, hub, client, tiny_encoder, rows_folder, tmp_path
+):
+    monkeypatch.setattr(huggingface_hub.hf_api.api, "endpoint", hub.url)
+    final = train(monkeypatch, tiny_encoder, rows_folder, tmp_path, "--push_to_hub", "--hub_model_id", "ns/pushed")
+    published = hub.content("model", "ns/pushed")
+    assert {path.name: path.read_bytes() for path in final.iterdir()}.items() <= published.items()
+    assert not [path for path in published if path.endswith(".bin") or "checkpoint-" in path]
+    assert len([write for write in hub.writes() if "/ns/pushed/commit/" in write]) == 1
+
+
 def test_whole_model_without_question_with_the_papers_head(monkeypatch, tiny_encoder, rows_folder, tmp_path):
     options = ("--no_question", "--head", "tanh", "--dev_share", "0.5")
     final = train(monkeypatch, tiny_encoder, rows_folder, tmp_path, *options)
@@ -259,6 +271,18 @@ def test_a_predictor_can_begin_as_a_judge(tmp_path):
     assert not torch.equal(encoder[name], base[name])
     name = "embeddings.token_type_embeddings.weight"
     assert torch.equal(encoder[name], base[name])
+
+
+def test_variants(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
+    """Every variant on every set; one that changes nothing has the difference 0 and is never real."""
+    arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--resamples", 40)
+    result = run_study(monkeypatch, settings, tmp_path, "--sets", "kpqa_marco", *arguments)
+    text = capsys.readouterr().out
+    assert all(f"| {label} | " in text for label in ("default", *settings.VARIANTS))
+    same = result["variants"]["negation=False"]["kpqa_marco"]["rougeL_kpqa"]
+    assert same["difference"] == [0, 0, 0]
+    assert not same["real"]
+    assert result["comparisons"] == sum(len(metrics) for metrics, _ in settings.VARIANTS.values())
 
 
 @pytest.mark.slow

@@ -56,6 +56,7 @@ def test_page_and_second_run(monkeypatch, capsys, judgments, tmp_path):
     page = capsys.readouterr().out
     for figure in meta.FIGURES:
         assert meta.drawn(figure, results).startswith("<svg")
+    assert (output / "results/meta_curves_evouna_nq.svg").read_text().startswith("<svg")
     assert str(tmp_path) not in page + json.dumps(results)
     # What follows the overlap of words is close to the humans here; exact match sees nothing.
     found = results["sets"]["kpqa_marco"]

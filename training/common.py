@@ -90,10 +90,11 @@ def trained(
     training rows batches are those of `LikeLength`.
     """
     from transformers import EarlyStoppingCallback, Trainer
-    from transformers.trainer_utils import get_last_checkpoint
+    from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
     training.remove_unused_columns = False
     training.label_names = [labels]
+    training.hub_strategy = HubStrategy.END  # with --push_to_hub: what is pushed is the finished checkpoint
     if patience:
         training.load_best_model_at_end = True
         training.metric_for_best_model, training.greater_is_better = f"eval_{best_by}", best_by != "loss"
@@ -105,6 +106,16 @@ def trained(
     last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
     trainer.train(resume_from_checkpoint=last)
     return trainer
+
+
+def published(trainer, training, folder: Path) -> None:
+    """Print where a checkpoint was written, and upload it if `training` asks for that."""
+    from huggingface_hub import HfApi
+
+    print(f"written to {folder}", flush=True)
+    if training.push_to_hub:
+        where = {"repo_id": trainer.hub_model_id, "revision": training.hub_revision, "token": training.hub_token}
+        print(HfApi().upload_folder(**where, folder_path=folder, commit_message="Train").commit_url, flush=True)
 
 
 def option(help: str, default: Any = MISSING) -> Any:

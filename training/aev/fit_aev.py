@@ -4,9 +4,10 @@
 
 As in sections 3.3 and 4 of Soricut & Brill (2004): the table has the squared Pearson correlation of human system
 scores with each of 44 cells; resampled systems say how sure its best cell is. It is written as JSON, whose "settings"
-`load("aev", settings=...)` takes, beside BLEU's own R-squared (sacrebleu; section 4.1).
+`load("aev", settings=...)` takes, and as a heat map, beside BLEU's own R-squared (sacrebleu; section 4.1).
 """
 
+import json
 import shlex
 import sys
 from collections.abc import Collection
@@ -17,7 +18,7 @@ import numpy as np
 from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings, grid_scores, statistics
 from genqa_metrics.rows.sources import Source, digest
 
-from training.common import option, parsed, write_json
+from training.common import option, parsed
 from training.studies.harness import rendered
 
 REFERENCES = ("first", "pooled", "best")
@@ -31,7 +32,7 @@ class Arguments:
         "files with system, candidate, references and a human score per row (`score`, or `human`: "
         "{aspect: value}); a system is a point of its own in every file"
     )
-    output_folder: str = option("folder for NAME.json")
+    output_folder: str = option("folder for NAME.json and NAME.png")
     name: str = option("name of the outputs; the first file's name by default", "")
     aspect: str = option("aspect of `human` to fit; needed where there are several", "")
     exclude_system: list[str] = option("systems that are left out", [])
@@ -222,11 +223,38 @@ def fit(arguments: Arguments) -> dict:
     }
 
 
+def heat_map(result: dict, title: str, path: Path) -> None:
+    """Draw the R-squared table as the evaluation plane: alpha to the right, N upwards, the best cell framed."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    fits = np.array(result["signed_r_squared"], dtype=float)
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    axes = figure.subplots()
+    image = axes.imshow(fits, origin="lower", aspect="auto", vmin=-1, vmax=1, cmap="RdBu")
+    for i, row in enumerate(fits):
+        for j, fit in enumerate(row):
+            shown = "–" if np.isnan(fit) else f"{100 * fit:.0f}"
+            axes.text(j, i, shown, ha="center", va="center", color="w" if abs(fit) > 0.55 else "k")
+    i, j = best_cell(fits)
+    axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, lw=3, ec="gold"))
+    axes.set_xticks(range(len(result["alpha"])), [f"{alpha:g}" for alpha in result["alpha"]])
+    axes.set_yticks(range(len(result["max_order"])), result["max_order"])
+    axes.set_xlabel("alpha (guideline axis: 0 recall, 1 precision)")
+    axes.set_ylabel("N (application axis)")
+    axes.set_title(title)
+    figure.colorbar(image, label="R² with the sign of r")
+    figure.savefig(path, dpi=80, metadata={"Software": None})
+
+
 def run(arguments: Arguments) -> dict:
-    """Fit, write NAME.json into the output folder, and return the result."""
+    """Fit, write NAME.json and NAME.png into the output folder, and return the result."""
     result = fit(arguments)
+    folder = Path(arguments.output_folder)
+    folder.mkdir(parents=True, exist_ok=True)
     name = arguments.name or Source(arguments.data[0]).stem
-    write_json(Path(arguments.output_folder) / f"{name}.json", result)
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    heat_map(result, f"{name}: best cell {cell_name(result)}", folder / f"{name}.png")
     return result
 
 

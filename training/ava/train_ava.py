@@ -19,7 +19,7 @@ from genqa_metrics.core.words import MARKS
 from training import cards
 from training.ava import triples as t
 from training.ava.mixture import split_rows, training_triples
-from training.common import encoder_path, named_rows, option, prepared, trained
+from training.common import encoder_path, named_rows, option, prepared, published, trained
 from training.folding import adapter, fold, save_trained
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
@@ -286,7 +286,7 @@ def main() -> None:
     results = trainer.evaluate() if dev else {}
     write_checkpoint(trainer.model, tokenizer, args, folder, **kept)
     cards.write_card(folder, "ava", args, training, facts, results)
-    print(f"written to {folder}", flush=True)
+    published(trainer, training, folder)
     print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
-from genqa_metrics.kpqa.scoring import pair_statistics, row_scores
+from genqa_metrics.kpqa.scoring import inverse_document_frequencies, pair_statistics, row_scores
 from genqa_metrics.statistics import correlation as agreement
 
 from training.common import json_rows, option
@@ -63,6 +63,26 @@ def facts(folder: str, names: Collection[str]) -> dict:
     return {"bootstrap_seed": SEED, "versions": used, "data": digests([f"{name}.dev" for name in names], folder)}
 
 
+def question_text_pairs(rows: list[dict]) -> list[tuple[str, str]]:
+    """Return (question, candidate) of all rows, then (question, reference) of all their references."""
+    pairs = [(row["question"], row["candidate"]) for row in rows]
+    return pairs + [(row["question"], text) for row in rows for text in row["references"]]
+
+
+def scores_of_tokens(
+    rows: list[dict], tokens: list, idf: bool = False, negation: bool = True, values: bool = True, **settings
+) -> dict:
+    """Return metric -> (rows,) scores of the best reference; `idf` weighs BERTScore by rarity in the references."""
+    if idf:
+        settings["idf"] = inverse_document_frequencies([np.asarray(token.ids) for token in tokens[len(rows) :]])
+    unused = {name: None for name, used in (("denied", negation), ("values", values)) if not used}
+    tokens = [token._replace(**unused) for token in tokens]
+    numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
+    statistics = pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :], **settings)
+    scores, _ = row_scores(statistics, numbers)
+    return {metric: scores[metric] for metric in METRICS}
+
+
 def measured(folder: str | Path | None, judgments: Mapping[str, Judgments]) -> tuple[dict, str]:
     """Return set -> scores by the checkpoint in a folder, the bundled one if None, and its signature."""
     models = load_models(folder)
@@ -72,12 +92,7 @@ def measured(folder: str | Path | None, judgments: Mapping[str, Judgments]) -> t
 
 def metric_scores(rows: list[dict], encoder) -> dict:
     """Return metric -> (rows,) scores of the candidates, the maximum over the references."""
-    pairs = [(row["question"], row["candidate"]) for row in rows]
-    pairs += [(row["question"], text) for row in rows for text in row["references"]]
-    tokens, _ = encoder.tokens(pairs)
-    numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
-    scores, _ = row_scores(pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :]), numbers)
-    return {metric: scores[metric] for metric in METRICS}
+    return scores_of_tokens(rows, encoder.tokens(question_text_pairs(rows))[0])
 
 
 def with_intervals(scores: Mapping, judged: Judgments, resamples: int) -> dict:
@@ -97,12 +112,19 @@ def correlations(scores: np.ndarray, human: np.ndarray) -> dict[str, float]:
     return {name: round(getattr(agreement, name)(scores, human), 4) for name in ("pearson", "spearman")}
 
 
-def difference(base: np.ndarray, other: np.ndarray, judged: Judgments, resamples: int) -> list[float]:
-    """Return [Pearson's r of `other` minus that of `base`, low, high], with the ends of its 95% interval."""
+def difference(base: np.ndarray, other: np.ndarray, judged: Judgments, resamples: int) -> tuple[list[float], float]:
+    """Return [Pearson's r of `other` minus that of `base`, low, high], and the p-value of the difference.
+
+    The differences of the samples are shifted to mean 0; p is the share that is as large as the observed one (Riezler
+    & Maxwell 2005, "On some pitfalls in automatic evaluation and significance testing for MT").
+    """
     statistics = [partial(agreement.resampled_pearson, scores, judged.human) for scores in (other, base)]
     first, second = bootstrap(dict(enumerate(statistics)), judged.clusters, resamples, SEED).values()
+    moved = first - second
     observed = agreement.pearson(other, judged.human) - agreement.pearson(base, judged.human)
-    return [round(float(number), 4) for number in (observed, *interval(first - second, judged.clusters.max() + 1))]
+    p_value = (1 + (np.abs(moved - moved.mean()) >= abs(observed) - 1e-12).sum()) / (1 + len(moved))
+    ends = interval(moved, judged.clusters.max() + 1)
+    return [round(float(v), 4) for v in (observed, *ends)], float(p_value)
 
 
 def compared(measured: Mapping, judgments: Mapping[str, Judgments], resamples: int) -> dict:
@@ -114,7 +136,7 @@ def compared(measured: Mapping, judgments: Mapping[str, Judgments], resamples: i
             for m in WEIGHTED:
                 here[m] = correlations(scores[m], judgments[name].human)
                 if sets is not base:
-                    here[m]["difference"] = difference(base[name][m], scores[m], judgments[name], resamples)
+                    here[m]["difference"] = difference(base[name][m], scores[m], judgments[name], resamples)[0]
     return result
 
 

@@ -10,7 +10,7 @@ from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 
 from training import cards
-from training.common import encoder_path, option, prepared, share, trained, weighted
+from training.common import encoder_path, option, prepared, published, share, trained, weighted
 from training.folding import adapter, save_trained
 from training.kpqa import data
 
@@ -197,7 +197,7 @@ def main() -> None:
     folder = Path(training.output_dir) / "final"
     write_checkpoint(trainer.model, tokenizer, args, folder)
     cards.write_card(folder, "kpqa", args, training, facts, scores)
-    print(f"written to {folder}", flush=True)
+    published(trainer, training, folder)
 
 
 if __name__ == "__main__":

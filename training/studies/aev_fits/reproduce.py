@@ -1,6 +1,6 @@
 """Fit AEv to every set of system outputs with human scores.
 
-DATA holds `system_level/`, `judgments/` and `question_generation/`. Result files go to `results/`.
+DATA holds `system_level/`, `judgments/` and `question_generation/`. Result files and pictures go to `results/`.
 """
 
 import sys

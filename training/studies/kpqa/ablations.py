@@ -65,8 +65,8 @@ def study(args: Arguments, more: list[str]) -> dict:
     scores, signatures = {}, {}
     for name, added in chosen.items():
         output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
-        final = train_once("kpqa.train_kpqa", output, where, [*settings, *added], digest)
-        scores[name], signatures[name] = evaluate_kpqa.measured(final, judgments)
+        train_once("kpqa.train_kpqa", output, where, [*settings, *added], digest)
+        scores[name], signatures[name] = evaluate_kpqa.measured(output / "final", judgments)
     result = {
         "ablations": evaluate_kpqa.compared(scores, judgments, args.resamples),
         "runs": chosen,

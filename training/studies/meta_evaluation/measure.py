@@ -31,7 +31,8 @@ from genqa_metrics.verbs.agree.question_types import question_type
 
 from training.common import json_rows, option
 from training.studies.harness import Output, Study, Table, best_scores, read, versions
-from training.studies.meta_evaluation.page import FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
+from training.studies.meta_evaluation.figures import styles, svg_of
+from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
 HERE = Path(__file__).parent
 
@@ -44,7 +45,7 @@ class Arguments(Output):
     """What the command line takes; read by `parsed`."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz")
-    output: str = option("folder for scores/, the scores of rows", str(HERE))
+    output: str = option("folder for results/meta_curves_*.svg and scores/", str(HERE))
     sets: list[str] = option("names of sets; all that are found if none", [])
     ours: list[str] = option(f"of {', '.join(OURS)}", list(OURS))
     peers: list[str] = field(default_factory=lambda: list(PEERS), metadata={"help": "of bleu, rouge, ... (all)"})
@@ -219,10 +220,37 @@ def without_points(report: dict) -> dict:
     return report
 
 
+def curves_figure(judgments: Judgments, names: list[str]):
+    """Return a figure of ROC, precision-recall and, of scores within 0 to 1, calibration curves."""
+    from matplotlib.figure import Figure
+    from sklearn.calibration import calibration_curve
+    from sklearn.metrics import precision_recall_curve, roc_curve
+
+    curves = {  # what lies across and up
+        "ROC": lambda right, scores: roc_curve(right, scores)[:2],
+        "Precision and recall": lambda right, scores: precision_recall_curve(right, scores)[1::-1],
+        "Calibration": lambda right, scores: calibration_curve(right, scores, n_bins=10)[::-1],
+    }
+    figure = Figure(figsize=(13, 4.2))
+    for axes, (title, curve) in zip(figure.subplots(1, 3), curves.items(), strict=True):
+        for name, look in styles(names).items():
+            scores, line = judgments.scores[name], {key: look[key] for key in ("color", "linestyle")}
+            is_share = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6
+            if title != "Calibration" or is_share:
+                scores = np.clip(scores, 0, 1) if is_share else scores
+                axes.plot(*curve(judgments.correct, scores), label=name, **line)
+        axes.set(title=title, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    figure.tight_layout()
+    handles = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=7, frameon=False)
+    return figure
+
+
 def study(args: Arguments) -> dict:
-    """Compute or read the scores, and return the agreement with people on every set."""
+    """Compute or read the scores, draw the curves, and return the agreement with people on every set."""
     warnings.filterwarnings("ignore", module="bert_score|transformers|torch")
     files, sources, output, sets = files_of(args), sources_of(args), Path(args.output), {}
+    judged = {}
     for name, file in files.items():
         rows, digest = list(json_rows(file)), file_digest(file)
         scores: dict[str, list[float]] = {}
@@ -231,11 +259,16 @@ def study(args: Arguments) -> dict:
             path = output / "scores" / name / f"{label}.json"
             scores |= cached(path, facts, partial(compute, rows))
             print(f"{name}: {label}", file=sys.stderr)
-        judgments = judgments_of(rows, scores)
+        judgments = judged[name] = judgments_of(rows, scores)
         report = sets[name] = analyse(judgments, RANK_GAP, args.resamples, args.seed)
         report["best_and_rest"] = {kind: best_and_rest(report, kind) for kind in ("pearson", "spearman")}
         report |= {"rows": len(rows), "questions": len(set(judgments.questions)), "sha256": digest}
         report["share_correct"] = float(judgments.correct.mean())
+    if CURVES in sets:
+        shown = [title for title in NAMES["in_figures"] if title in sets[CURVES]["metrics"]]
+        path = output / f"results/meta_curves_{CURVES}.svg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(svg_of(curves_figure(judged[CURVES], shown)), encoding="utf-8")
     return {
         "python": platform.python_version(),
         "versions": versions("genqa-metrics", "numpy", "scipy", "scikit-learn", "torch", "transformers"),
