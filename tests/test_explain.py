@@ -246,7 +246,7 @@ def test_rejected_answers_without_a_reason_in_words_are_counted(tmp_path):
     rows = files.save(tmp_path / "rows.jsonl", [question | {"prediction": text} for text in answers])
     out = " ".join(run(rows)[0].split())
     assert out.count("gives no reason in words") == 1
-    note = "Note: rejected answers without a reason in words: 1; --set ava.checkpoint=large gives one more often"
+    note = "Note: answers judged wrong without a reason in words: 1; --set ava.checkpoint=large gives one more often"
     assert note in out, out
 
 
