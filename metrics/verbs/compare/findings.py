@@ -16,7 +16,8 @@ CLOSE = 0.05  # accuracies that differ by less are too close to call; a larger l
 def first_systems(report: Report, by: Ranking) -> str:
     """Return a sentence on which systems differ significantly by a metric, and which are too close to call."""
     if by.only_verdicts:
-        counts = [f"{name} {right:,} of {answers:,}" for name in by.order for right, answers in [by.right[name]]]
+        counted = ((name, *by.right[name]) for name in by.order)
+        counts = [f"{name} {right:,} of {answers:,}" for name, right, answers in counted if answers]
         shares = the_first(counts, MOST_SHARES)
         if by.too_few_labels:
             return f"No winner: too few questions. Labelled right: {shares}."

@@ -95,7 +95,9 @@ def _accuracy_cell(accuracy: Mapping) -> str:
 
 def _counts(by: Ranking, system: str) -> list[str]:
     """Return [how many answers of a system are right]; [] for scores that judge no answer."""
-    return [f"{right:,} of {answers:,}" for right, answers in [by.right[system]]] if by.judged else []
+    return (
+        [f"{right:,} of {answers:,}" if answers else "-" for right, answers in [by.right[system]]] if by.judged else []
+    )
 
 
 def _by_labels(by: Ranking) -> list[bool]:
