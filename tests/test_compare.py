@@ -283,7 +283,7 @@ def test_labels_of_people_are_what_is_tested():
     assert pair["difference"]["value"] == pytest.approx(values[0] - values[1], abs=1e-5)
     without = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", resamples=200)
     assert next(iter(without.tests["ava"])) == "accuracy"
-    assert without.findings[0].startswith("accuracy (assumes that the judge errs as often as on other data): ")
+    assert without.findings[0].endswith(". This assumes that the judge errs as often as on other data.")
 
 
 def untold_rows(**more):
@@ -297,11 +297,9 @@ def untold_rows(**more):
 
 def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     report = genqa_metrics.compare(untold_rows(), resamples=200)
-    assert report.findings == [
-        "No winner: how many answers are right cannot be told. The judge accepts good 3, bad 0 of 3."
-    ]
+    assert report.findings == ["No winner: the accuracy cannot be told. Judged right: good 3 of 3, bad 0 of 3."]
     assert "good is significantly better" not in report.to_html() + str(report)
-    assert "cannot tell (3 of 3 judged right)" in str(report)
+    assert "good 3 of 3 cannot tell" in " ".join(str(report).split())
     page = report.to_html()
     assert "share that the judge accepts, not accuracy" in page
     assert '<line class="interval"' not in page
@@ -314,13 +312,30 @@ def test_labels_of_all_answers_to_few_questions_are_what_is_counted():
     """The judge accepts 3 answers of good and none of bad; people say otherwise."""
     rows = [row | {"label": int(n in (0, 1, 3))} for n, row in enumerate(untold_rows())]
     report = genqa_metrics.compare(rows, resamples=200)
-    finding = "People call right: bad 2, good 1 of 3. Too few questions for an interval or a winner."
+    finding = "No winner: too few questions. Labelled right: bad 2 of 3, good 1 of 3."
     assert report.findings == [finding]
-    assert "differ (people's labels): good better on 0, bad on 1" in str(report)
+    assert "differ (people's labels): bad better on 1, good on 0" in str(report)
     page = report.to_html()
     assert "share that people call right" in page
     assert "ava_accuracy: pairs" not in page + report.to_markdown()
     assert [row[:2] for row in report.tables()[0].rows] == [["bad", "2 of 3"], ["good", "1 of 3"]]
+
+
+def test_the_closest_pair_is_that_of_the_labels_where_people_labelled_all():
+    """By verdicts good and copy are closest; by labels copy and bad, with 2 and 3 right answers of 3."""
+    third = [row | {"system": "copy"} for row in untold_rows() if row["system"] == "good"]
+    labels = {"good": [0, 0, 0], "bad": [1, 1, 1], "copy": [1, 1, 0]}
+    rows = [*untold_rows(), *third]
+    rows = [row | {"label": of.pop()} for row in rows for of in [labels[row["system"]]]]
+    report = genqa_metrics.compare(rows, resamples=200)
+    assert report.metrics["ava"]["deciding"] == {"bad": 1, "copy": 0}
+
+
+def test_rows_without_a_label_count_by_verdicts_and_the_screen_says_so():
+    rows = [row | {"question": f"{row['question']} ({n})", "label": None} for row in untold_rows() for n in range(5)]
+    some = [row | {"label": int(row["system"] == "good")} if row["question"][-2] in "01" else row for row in rows]
+    shown = str(genqa_metrics.compare(some, resamples=200))
+    assert "differ (people's labels, else the judge's verdicts): good better on 15, bad on 0" in shown
 
 
 def test_a_system_without_an_estimate_is_not_tested_and_the_others_are_named():
@@ -334,9 +349,12 @@ def test_a_system_without_an_estimate_is_not_tested_and_the_others_are_named():
     ]
     report = genqa_metrics.compare(rows, "ava", resamples=200)
     shown = " ".join(str(report).split())
-    assert "right is significantly better than wrong. The accuracy of long cannot be told." in shown
-    assert "not corrected: there is one test" in shown
-    assert "wrong and long cannot be compared: the accuracy of long cannot be told" in shown
+    assert (
+        "right is significantly better than wrong. The accuracy of long cannot be told, so long may be better."
+        in shown
+    )
+    assert "not corrected" in shown
+    assert "wrong leads long" not in shown
     assert report.settings["tests"] == 1
 
 
@@ -352,7 +370,7 @@ def test_a_large_lead_that_can_be_chance_is_not_called_close():
 
     good, fair, bad = range(24), range(20, 36), range(34, 36)
     assert finding(good=good, fair=fair).startswith("accuracy: good leads fair by 20 points, but this could be chance")
-    assert "; good leads fair by 20 points, but this could be chance (p " in finding(good=good, fair=fair, bad=bad)
+    assert "); good and fair are significantly better than bad" in finding(good=good, fair=fair, bad=bad)
     assert "too close to call: good is ahead of near" in finding(good=good, near=range(1, 24))
     assert "no two of the 3 systems differ significantly; good leads fair" in finding(good=good, fair=fair, near=good)
 
@@ -362,10 +380,10 @@ def test_a_large_lead_that_can_be_chance_is_not_called_close():
     [
         (
             {"a": range(12), "b": range(12)},
-            "Label the other 28 questions: with 12 labelled, only differences of about 50",
+            "With 12 questions labelled, only differences of about 50",
         ),
-        ({"a": range(12), "b": range(6, 18)}, "Label more answers: 24 of 80 have a label."),
-        ({"a": range(40), "b": range(40)}, "Add questions: of 40, only differences of about "),
+        ({"a": range(12), "b": range(6, 18)}, "24 of 80 answers have a label; label the others."),
+        ({"a": range(40), "b": range(40)}, "Add questions: with 40, only differences of about "),
     ],
 )
 def test_the_next_step_is_labels_where_answers_have_none(labelled, step):
@@ -449,8 +467,8 @@ def test_verdicts_that_differ_significantly_are_said_with_what_cannot_be_told():
         row["references"] = [f"{row['references'][0]} {'word ' * 60}"] if n % 2 else row["references"]
     (finding,) = genqa_metrics.compare(rows, resamples=400).findings
     assert finding == (
-        "No winner: how many answers are right cannot be told. The judge accepts good 24, bad 0 of 24. By its "
-        "verdicts alone good is significantly ahead of bad, but it can err more on one system than on another."
+        "No winner: the accuracy cannot be told. Judged right: good 24 of 24, bad 0 of 24. By verdicts alone good "
+        "is significantly ahead of bad, but the judge can err more on one system than on another."
     )
 
 

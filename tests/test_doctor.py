@@ -63,7 +63,7 @@ def test_rows_without_labels_are_compared_by_those_that_it_proposes_to_make():
     assert "30 labels of a system give about +-14 to +-17 points" in report["can"][2]["why"]
     assert "20 answers of a system each: only large differences will show" in report["can"][-1]["why"]
     assert "only differences of about 17 points or more can be significant" in report["can"][4]["why"]
-    assert "+-10 points need 93" in report["can"][2]["why"]
+    assert "93 give +-10 points" in report["can"][2]["why"]
     few = [row(n, system, topic=n // 4, references=[f"Ann {'of ' * 90}"]) for n in range(20) for system in ("a", "b")]
     report = found(few)
     assert verbs(report) == ["score", "explain", "label", "accuracy", "compare"], "4 answers of a topic are too few"
@@ -138,15 +138,17 @@ def test_what_to_know_before():
     ]
     notes = " ".join(found(rows)["notes"])
     assert "3 rows have the passages that were retrieved" in notes
-    assert "already judged by AVA; compare OLD/ NEW/" in notes
+    assert "already judged by AVA: no command judges these answers again" in notes
 
 
 def test_what_score_wrote_is_no_other_judge(tmp_path):
     """Whether an answer declines has numbers from 0 to 1, as the verdicts of a judge have."""
     path = tmp_path / "judged.jsonl"
     rows = [row(n) | {"prediction": "I don't know." if n % 2 else f"Ann {n}"} for n in range(20)]
-    genqa_metrics.score(rows, output=str(path))
+    genqa_metrics.score([{**one, "label": n % 2} for n, one in enumerate(rows)], output=str(path))
     report = json.loads(run("doctor", path, "-f", "json")[0])
+    assert {entry["name"]: entry["read_as"] for entry in report["columns"]}["line"] == "written by score"
+    assert [entry["command"] for entry in report["can"]][-1] == f"genqa-metrics agree {path} -m ava"
     assert "already judged by AVA (small)" in " ".join(report["notes"])
     assert not any("judge=ava_" in entry["command"] for entry in report["can"])
 

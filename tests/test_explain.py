@@ -164,7 +164,7 @@ def test_an_answer_in_the_terminal():
         "Answer         In 1944(-0.50).",
         "Reference 1    1945",
         "Reference 2    later",
-        "Verdict        judged wrong: probability 0.12; 0.50 or more counts as right",
+        "Verdict        judged wrong, but the judge is unsure: probability 0.12; 0.50 or more counts as right",
         'Reason         "1944" instead of "1945".',
         "Compared with  1945",
         "",
@@ -215,8 +215,11 @@ def test_answers_of_files_on_a_page(metric, tmp_path):
     for asked in shown:
         (row,) = asked["rows"]
         assert f"{row['id']} of rows" in out
-        assert row["reason"] in " ".join(out.split())
+        reason = row["reason"].removeprefix("Unsure: ").partition("; accepted: ")[0]  # which stand beside it
+        assert reason.lower() in " ".join(out.split()).lower()
         assert ("verdict" in row) == (metric == "ava")
+    without_scripts = file.read_text(encoding="utf-8").partition("<noscript>")[2].partition("</noscript>")[0]
+    assert all(row["prediction"] in without_scripts and row["question"] in without_scripts for row in ROWS)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +249,7 @@ def test_rejected_answers_without_a_reason_in_words_are_counted(tmp_path):
     rows = files.save(tmp_path / "rows.jsonl", [question | {"prediction": text} for text in answers])
     out = " ".join(run(rows)[0].split())
     assert out.count("gives no reason in words") == 1
-    note = "Note: rejected answers without a reason in words: 1; --set ava.checkpoint=large gives one more often"
+    note = "Note: answers judged wrong without a reason in words: 1; --set ava.checkpoint=large gives one more often"
     assert note in out, out
 
 

@@ -254,7 +254,7 @@ def test_explain_shows_why_the_first_answers_of_a_file_were_scored_so(repository
     path = repository / "metrics/examples/echo.jsonl"
     out, _ = run("explain", path, "-m", metric, "--worst", "2")
     assert out.count("Question  ") == 2
-    assert "e1-echo of Echo; label 0" in out or metric != "ava"
+    assert "e1-echo of Echo; labelled wrong" in out or metric != "ava"
     told = run("explain", path, "-m", metric, "-o", "x.csv", status=2)[1]
     assert "--output: only grounding writes its sentences" in told
 

@@ -27,7 +27,7 @@ def test_identical_systems_are_tied(tmp_path):
     few = compared(systems(tmp_path, 4, a=[0.0, 1.0], b=[1.0, 0.0], c=[0.0]), "--format", "markdown")
     assert "too close to call: no two of the 3 systems differ significantly." in few
     three = compared(systems(tmp_path, 20, a=[0.0, 1.0], b=[1.0, 0.0], c=[0.0]), "--format", "markdown")
-    assert "c is significantly worse than a and b; a vs b: too close to call." in three
+    assert "a vs b: too close to call; a and b are significantly better than c." in three
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -152,7 +152,7 @@ def test_faults_are_of_all_answers_that_are_judged_wrong_and_not_called_right(re
         assert sum(map(int, row[1:])) == count
     for report in (scored, compared):
         (of_all,) = re.findall(
-            r"\(by their words, \d+ of (\d+)(?: that no person calls right)?\)", " ".join(str(report).split())
+            r"\(known of \d+ of (\d+) answers(?: that nobody labelled right)?\)", " ".join(str(report).split())
         )
         assert int(of_all) == sum(counts.values())
 
@@ -172,7 +172,7 @@ def test_a_table_names_its_test_and_what_is_corrected(reports):
     kind, _, compared, _ = reports
     tests = {"none": "z-tests", "all": "paired bootstrap tests", "few of one": "paired t-tests and z-tests"}
     name = tests.get(kind, "paired t-tests")
-    assert compared.tables()[1].explanation.startswith(f"Two-sided {name} of the accuracies; p corrected")
+    assert compared.tables()[1].explanation.startswith(f"Two-sided {name}; p corrected")
 
 
 def test_a_judge_that_helps_is_not_said_to_help_nothing(reports):

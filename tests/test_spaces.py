@@ -335,9 +335,9 @@ def test_the_judge_of_a_demo_is_that_of_the_setting(spaces, judges, monkeypatch)
     monkeypatch.delitem(sys.modules, "comparing", raising=False)  # it reads the setting when it is imported
     app = load_app("compare")
     del sys.modules["comparing"]  # monkeypatch would put it back, with this judge
-    report, _ = app.comparing.compared(spaces.events.ignore, CALLS["compare"][0])
+    report = app.comparing.compared(spaces.events.ignore, CALLS["compare"][0])
     assert digest in report.signatures["ava"]
-    columns = dict.fromkeys(("questions", "references", "answers"))
+    columns = dict.fromkeys(("questions", "references", "answers", "labels"))
     for template, values in (("code_of_a_file.txt", {}), ("code_of_texts.txt", columns)):
         assert repr({"ava": {"checkpoint": other}}) in html.unescape(app.python_code(template, **values))
 
@@ -375,10 +375,11 @@ def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spa
     app = load_app("compare")
     rows = app.comparing.pasted(*app.DEMO.first)
     assert [row["label"] for row in rows] == 12 * [0] + 12 * [1]
-    status, _, sides, framed, *_ = app.DEMO.scored(spaces.events.ignore, *app.DEMO.first)
+    status, _, sides, framed, *_, code = app.DEMO.scored(spaces.events.ignore, *app.DEMO.first)
+    assert "labels = {'echo': [0, 0, 0" in html.unescape(code)
     assert "Accuracy by labels: own words is significantly better than echo." in status
     assert "accuracy: own words is significantly better" not in html.unescape(framed), "the finding is said once"
-    assert app.comparing.LABEL_THEM not in html.unescape(framed)
+    assert app.comparing.LABEL_THEM not in status
     marked = re.findall(r'<th scope="row"[^>]*>([^<]*)</th>(?:<td[^>]*>(<b>)?.*?</td>){2}</tr>', sides)
     cells = [re.findall(r"<td[^>]*>(<b>)?", row) for row in re.findall(r'<tr><th scope="row".*?</tr>', sides)]
     assert [name for (name, _), (echo, _) in zip(marked, cells, strict=True) if echo] == ["ROUGE-L", "BERTScore"]
@@ -391,11 +392,14 @@ def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spa
     assert app.comparing.NO_WINNER in sides
     for row in rows:
         del row["label"]
-    report, _ = app.comparing.compared(spaces.events.ignore, rows)
+    report = app.comparing.compared(spaces.events.ignore, rows)
     assert any("genqa-metrics label" in note for note in report.notes)
-    framed = Markup(html.unescape(app.shown_of(spaces.events.ignore, rows, Markup())[3])).striptags()
+    status, _, _, framed, *_ = app.shown_of(spaces.events.ignore, rows, Markup())
+    framed = Markup(html.unescape(framed)).striptags()
     assert "genqa-metrics label" not in framed, "a page names no command, but what the page can do"
-    assert app.comparing.LABEL_THEM in framed
+    assert "<p>The accuracy cannot be told from these rows: " in status
+    assert app.comparing.LABEL_THEM in status
+    assert "By verdicts alone" not in status
 
 
 def test_pasted_answers_are_lines_or_blocks_and_labels_one_for_each_question(spaces):

@@ -339,7 +339,7 @@ def assert_compared_by_link_and_by_file(page):
     expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
     press(page)  # the columns of the systems are guessed
     page.wait_for_url(re.compile(r"^[^#]*$"))
-    result(page, "careless is significantly worse than chatty and terse")
+    result(page, "chatty and terse are significantly better than careless")
     # A click could miss the button, which moves while the report above finds its height.
     page.get_by_role("button", name="Copy a link to this").dispatch_event("click")
     expect(page.locator(".copied")).to_contain_text("No link")

@@ -45,8 +45,8 @@ class AvaScorer(Scorer):
     name = "ava"
     explains_answers = True
     legend = (
-        "A number is how much lower or higher the probability is without the word, which says nothing of whether the "
-        "word is true."
+        "A number after a word is how much the probability falls (+) or rises (-) without this word. It does not say "
+        "whether the word is true."
     )
     colours_of_marks = "Blue counts for the answer, orange against it."
     title = "AVA"
@@ -305,8 +305,8 @@ class AvaScorer(Scorer):
             "unread": "short_answers: {} given, but only the linear judge reads them; this one "
             f"({configuration}) judged without them",
             "escalated": "{:,} rows of which the judge is unsure were read by the second one",
-            "no_reason": "rejected answers without a reason in words: {:,}; --set ava.checkpoint=large gives one more "
-            "often",
+            "no_reason": "answers judged wrong without a reason in words: {:,}; --set ava.checkpoint=large gives one "
+            "more often",
             "left_to_first": "{:,} rows have the first judge's verdict: the time was over; the same command reads on",
         }
         reads, measured = "small reads English only, base and large German and Arabic too", ()

@@ -32,7 +32,7 @@ MOST_NAMED = 5  # in a sentence
 MOST_CHARACTERS = 80  # of the names that a sentence lists
 WIDTH, SCREEN = 100, 30  # columns and lines of a first screen at most
 _FILES = re.compile(r"(genqa-metrics [a-z]+ |--labels )(FILE|LABELS)\b")  # in commands that sentences name
-_COMMAND = re.compile(r"genqa-metrics [a-z]+ (?:FILE|LABELS)(?: --?[a-z-]+(?: (?:[\w./=]+|'[^']*'))?)*")
+_COMMAND = re.compile(r"genqa-metrics [a-z]+ (?:FILE|LABELS)(?: --?[a-z-]+(?: (?:[\w./=]*[\w/]|'[^']*'))?)*")
 _NO_BREAK = "\ue000"  # stands for a blank in a command, which is printed on one line
 
 
@@ -292,7 +292,7 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     systems counts labels, the sentence says so.
 
     >>> of_faults({"a": {"another value": 3, "lacks a part": 1, "unknown": 6}, "b": {"declined": 1, "unknown": 1}})
-    ['Why answers are judged wrong (by their words, 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']
+    ['Why judged wrong (known of 5 of 12 answers): another value (a 3); lacks a part (a 1); declined (b 1)']
     """
     rejected_answers = sum(sum(of.values()) for of in faults.values())
     faults = {system: {name: of[name] for name in of if name != UNKNOWN_FAULT} for system, of in faults.items()}
@@ -303,8 +303,8 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
     named = sum(sum(of.values()) for of in faults.values())
     have_labels = any(system["labelled"] for system in accuracy["systems"].values()) if accuracy else False
-    counts = f"by their words, {named:,} of {rejected_answers:,}{' that no person calls right' * have_labels}"
-    return [f"Why answers are judged wrong ({counts}): {'; '.join(each)}{more}"] if each else []
+    counts = f"known of {named:,} of {rejected_answers:,} answers{' that nobody labelled right' * have_labels}"
+    return [f"Why judged wrong ({counts}): {'; '.join(each)}{more}"] if each else []
 
 
 def rejected(accuracy: Mapping) -> int:
@@ -373,6 +373,14 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
         for wrapped in Text(text).wrap(console, room) if fits else [Text(text)]:
             plain = wrapped.plain.rstrip().replace(_NO_BREAK, " ")
             console.print(Text.assemble(indent, (plain, style)), soft_wrap=True)
+
+
+def say_next(console, steps: Iterable[str]) -> None:
+    """Print what to do next; commands after a colon are lines of their own, which can be copied."""
+    for step in steps:
+        apart = re.sub(rf": ({_COMMAND.pattern})[.,]?(?: |$)", r":\n  \1\n", f"Next: {step}")
+        for line in apart.strip().split("\n"):
+            say(console, [line], "bold green" if line.startswith("  ") else "", WIDTH)
 
 
 def _with_files(text: str, names: Mapping[str, str]) -> str:
@@ -445,17 +453,16 @@ def meanings(table: Table) -> list[tuple[str, str]]:
     return result
 
 
-def judge_names(judge: str, header: Iterable[str], whose: str) -> dict[str, str]:
-    """Return {column: heading} for a judge's numbers, and for the accuracy (`whose`: see `judge_errors.whose`).
+def judge_names(judge: str, header: Iterable[str]) -> dict[str, str]:
+    """Return {column: heading} for a judge's numbers.
 
-    >>> judge_names("ava", ["system", "ava_wrong", "ava_accuracy", "accuracy"], "people")
-    {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: right', 'accuracy': 'people: accuracy'}
+    >>> judge_names("ava", ["system", "ava_wrong", "ava_accuracy", "accuracy"])
+    {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: right'}
     """
     prefix = f"{judge}_"
     judged = [name for name in header if name.startswith(prefix) and name in QUANTITIES]
     names = {name: f"judge: {QUANTITIES[name].short or name.removeprefix(prefix)}" for name in judged}
-    names |= {name: "judge: right" for name in judged if name == f"{prefix}accuracy"}
-    return names | ({"accuracy": f"{whose}: accuracy"} if whose and "accuracy" in header else {})
+    return names | {name: "judge: right" for name in judged if name == f"{prefix}accuracy"}
 
 
 def short_names(header: Iterable[str]) -> dict[str, str]:

@@ -12,9 +12,6 @@ from ..core.reading import one_line
 GAP, NARROW_GAP = 3, 2  # characters between two columns in a terminal
 ORIGINS = {
     "judge": "what the judge says, its errors included",
-    "people": "by labels of people",
-    "people and judge": "by labels of people, and the judge where there is none",
-    "corrected": "by the judge, its measured errors taken into account",
 }
 PHONE_WIDTH = 40  # characters of a table's line on a phone
 

@@ -20,6 +20,7 @@ from .table import ESCAPES_IN_JSON, render, visible
 MOST_ROWS = 20_000  # of a page
 MOST_BYTES = 15_000_000 - 400_000  # of the rows in a page; its scripts, styles and head need the rest
 _IN_SCRIPT = {**ESCAPES_IN_JSON, ord("<"): "\\u003c"}  # nothing in a text ends the script that holds it
+MOST_WITHOUT_SCRIPTS = 100  # answers that a browser without scripts shows
 MOST_RENDERED = 20_000  # characters of a text whose Markdown is rendered
 _MARKUP = re.compile(r"[*_`~|]|^ {0,3}(?:[#>+-]|\d+[.)])|\n\s*\n", re.MULTILINE)
 _TAGS = {"p", "br", "em", "strong", "s", "code", "pre", "ul", "ol", "li", "blockquote", "hr"}
@@ -195,7 +196,8 @@ def viewer(
     options |= {"download": download, "legend": legend, "single": len(answers) == 1 and not serves}
     options["columns"] = {"probability": SAMPLING_PROBABILITY, "planned": PLANNED_LABELS}
     text = json.dumps(options).translate(_IN_SCRIPT)[:-1] + f', "questions": {questions}}}'
-    return render("viewer.html", data=Markup(text), which=which, count=count, single=options["single"])
+    plain = {"answers": answers[:MOST_WITHOUT_SCRIPTS], "count": count, "single": options["single"]}
+    return render("viewer.html", data=Markup(text), which=which, **plain)
 
 
 @cache

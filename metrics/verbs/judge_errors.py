@@ -62,8 +62,8 @@ BASES = {  # by basis of the estimate; "measured" and "calibrated" are those by 
     estimation.NOTHING: Basis("cannot tell", "-"),
 }
 WHAT_TO_DO = (
-    "label {number} answers of every system (genqa-metrics label FILE -o labels.jsonl), then run genqa-metrics "
-    "accuracy FILE --labels labels.jsonl"
+    "label {number} answers of every system: genqa-metrics label FILE -o labels.jsonl, then: genqa-metrics {verb} "
+    "FILE --labels labels.jsonl"
 )
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
@@ -190,8 +190,8 @@ class JudgeErrors:
         """Return the key in `BASES` for the `basis` of an estimate."""
         return self.measured.method if basis == estimation.MEASURED else basis
 
-    def notes(self, systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """Return notes on what the estimates of systems assume, and on how to get those that are missing."""
+    def notes(self, systems: Mapping[str, Mapping[str, Any]], verb: str = "accuracy") -> list[str]:
+        """Return notes on what the estimates of systems assume, and on how to get those that are missing by a verb."""
         by_key: dict[str, list[str]] = {}
         for system, accuracy in systems.items():
             by_key.setdefault(self._key(accuracy["basis"]), []).append(system)
@@ -206,14 +206,16 @@ class JudgeErrors:
             if "labels_alone" in of and of["labelled"] < min(LABELS_TO_BEGIN, of["rows"])
         ]
         notes += [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"] * bool(few)
-        return notes + self._notes_without_estimate(systems, by_key.get(estimation.NOTHING, []))
+        return notes + self._notes_without_estimate(systems, by_key.get(estimation.NOTHING, []), verb)
 
-    def _notes_without_estimate(self, systems: Mapping[str, Mapping[str, Any]], untold: Sequence[str]) -> list[str]:
+    def _notes_without_estimate(
+        self, systems: Mapping[str, Mapping[str, Any]], untold: Sequence[str], verb: str
+    ) -> list[str]:
         """Return two notes per remedy: why systems have no estimate, and what to do."""
         is_large = any(systems[system]["rows"] > LABELS_TO_BEGIN for system in untold)
-        to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
+        to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all", verb=verb)
         if self.measured and self.measured.method == "calibrated":  # then there are labels
-            to_label = "labels of these rows tell more: genqa-metrics accuracy FILE --labels LABELS"
+            to_label = f"labels of these rows tell more: genqa-metrics {verb} FILE --labels LABELS"
         if self.stronger and {*self.unlike} & {*untold}:
             to_label += f". A larger judge errs less, but replaces no labels: --set {self.stronger}"
         by_fix: dict[str, dict[str, list[str]]] = {}
@@ -233,9 +235,11 @@ class JudgeErrors:
 
 
 def judged_systems(
-    sums: Mapping[str, estimation.QuestionSums], errors: JudgeErrors, **options: Any
+    sums: Mapping[str, estimation.QuestionSums], errors: JudgeErrors, verb: str = "accuracy", **options: Any
 ) -> tuple[dict[str, Any], dict[str, estimation.AccuracyEstimate]]:
     """Return the accuracy of systems, for the reports of `score` and `compare`, from each system's sums by question.
+
+    `verb` is the one that notes name.
 
     Returned are "method" in words, "assumes" (see `assumption`), "confidence", "measured" in one line or None,
     "unlike", "notes", and "systems": {system: what `JudgeErrors.accuracy` returns}; and all estimates.
@@ -250,7 +254,7 @@ def judged_systems(
         "confidence": CONFIDENCE,
         "measured": measured_fact(measured.facts, errors.unlike) if measured and by_judge else None,
         "unlike": {system: list(others) for system, others in errors.unlike.items()},
-        "notes": errors.notes(systems),
+        "notes": errors.notes(systems, verb),
         "systems": systems,
     }
     return accuracy, {system: estimate for system, (_, estimate) in estimated.items()}
@@ -289,14 +293,6 @@ def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the methods by which the accuracy of systems was estimated, joined by "or"."""
     with_interval = [accuracy["method"] for accuracy in systems.values() if accuracy["low"] is not None]
     return " or ".join(dict.fromkeys(with_interval)) or BASES[estimation.NOTHING].method
-
-
-def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return "people", "people and judge" or "corrected": the source of the accuracy of systems; "" without one."""
-    sources = {accuracy["source"] for accuracy in systems.values()} - {BASES[estimation.NOTHING].source}
-    if sources <= {BASES[estimation.LABELS].source}:
-        return "people" * len(sources)
-    return "people and judge" if any("labels" in source for source in sources) else "corrected"
 
 
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:

@@ -36,20 +36,20 @@ def python_code(template: str, **variables: object) -> Markup:
 def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
     """Return what the page shows for rows, but the code; `after` is HTML for the end of the status."""
     if len({row["system"] for row in rows}) > 1:
-        report, questions = comparing.compared(tick, rows)
-        finding, more = report.findings[0].replace("accuracy:", "Accuracy by labels:", 1), ""
-        table = pandas.DataFrame(comparing.by_answer(questions))
+        report = comparing.compared(tick, rows)
+        finding, *more = comparing.finding_of_a_page(report)
+        table = pandas.DataFrame(comparing.by_answer(report))
         notes = comparing.notes_of_a_page(report)
         shown = replace(report, notes=notes, findings=report.findings[1:]).to_html()
     else:
         report = uploads.scored(tick, rows, comparing.METRICS, comparing.SETTINGS)
         table = report.to_pandas()
         finding = f"The judge calls **{table['ava_label'].sum():.0f} of {len(rows):,}** answers right."
-        more, shown = "Add a second system to compare it with.", report.to_html()
+        more, shown = ["Add a second system to compare it with."], report.to_html()
     page_file, latex, scores = FILES
     files = [uploads.saved(page_file, report.to_html()), uploads.saved(latex, report.to_latex())]
     files.append(comparing.write_csv(str(uploads.new_path(scores)), table))
-    status = html.headline(finding, more, note) + after
+    status = html.headline(finding, *more, note) + after
     frame = html.frame("Report", shown, "embedded rows-first")
     return [status, gr.update(open=False), comparing.side_by_side(table), frame, *files]
 
@@ -72,7 +72,7 @@ def compare(rows: list[dict]) -> dict:
     references = [row.get("references") for row in rows]
     pairs = sum(len(texts) if isinstance(texts, list) else 1 for texts in references)
     uploads.check_budget("rows", len(rows), pairs, sum(len(str(cell)) for row in rows for cell in row.values()))
-    return comparing.compared(events.ignore, rows)[0].to_dict()
+    return comparing.compared(events.ignore, rows).to_dict()
 
 
 class Comparison(Demo):
@@ -111,12 +111,15 @@ class Comparison(Demo):
         """Return what the page shows for pasted texts."""
         rows = comparing.pasted(*texts)
         answers: dict[str, list[str]] = {}
+        labels: dict[str, list[int]] = {}
         for row in rows:
             answers.setdefault(row["system"], []).append(row["prediction"])
+            if "label" in row:
+                labels.setdefault(row["system"], []).append(row["label"])
         asked = rows[: len(next(iter(answers.values())))]
         columns = {"questions": [row["question"] for row in asked], "references": [row["references"] for row in asked]}
         results = shown_of(tick, rows, Markup(), self.note(texts))
-        return [*results, python_code("code_of_texts.txt", **columns, answers=answers)]
+        return [*results, python_code("code_of_texts.txt", **columns, answers=answers, labels=labels)]
 
     def example_arguments(self) -> list:
         """Return an example of the rows that `compare` takes."""

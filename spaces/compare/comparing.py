@@ -1,11 +1,12 @@
 """From pasted texts or the rows of a file to a report on the systems and the scores of every answer."""
 
 import re
-from collections.abc import Sequence
 
 import genqa_metrics
 from common import checks, html, server
+from genqa_metrics.reports.report import UNTOLD, untold
 from genqa_metrics.rows.writing import Writer
+from genqa_metrics.statistics.estimation import LABELS, TOGETHER
 from markupsafe import Markup
 
 METRICS = ("ava", "kpqa")
@@ -15,7 +16,7 @@ COUNTS = {"label": "People (labels)", "ava_label": "AVA, the judge"}
 SHOWN = {**COUNTS, "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 SHOWN |= {"rougeL_kpqa": "ROUGE-L-KPQA", "bertscore_kpqa": "BERTScore-KPQA"}
 NO_WINNER = "No system is significantly better than every other one."
-LABEL_THEM = "no labels yet: add labels (1 right, 0 wrong), so that the finding rests on people, not on the judge"
+LABEL_THEM = "Next: add labels of all systems (1 right, 0 wrong). Then the finding rests on people, not on the judge."
 MAX_SYSTEMS = 4
 MAX_PASTED = 100  # pasted questions
 
@@ -74,19 +75,28 @@ def of_few_systems(rows: list[dict]) -> list[dict]:
 
 
 def compared(tick, rows: list[dict]):
-    """Return the report of `genqa-metrics compare` on at least two systems, and all questions with their scores."""
+    """Return the report of `genqa-metrics compare` on at least two systems."""
 
     def progress(metric: str, done: int, total: int) -> None:
         tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, total)
 
-    report = genqa_metrics.compare(rows, METRICS, SETTINGS, on_error="skip", progress=progress)
-    return report, report.answers()
+    return genqa_metrics.compare(rows, METRICS, SETTINGS, on_error="skip", progress=progress)
+
+
+def finding_of_a_page(report) -> list[str]:
+    """Return the finding of a report, why an accuracy cannot be told, and what to do where answers have no labels."""
+    finding, _, _ = report.findings[0].partition(" By verdicts alone ")  # the table beside it shows them
+    systems = report.metrics["ava"]["accuracy"]["systems"].values()
+    if all(of["basis"] in (LABELS, TOGETHER) for of in systems):
+        return [finding.replace("accuracy:", "Accuracy by labels:", 1)]
+    are_labelled = all(of["labelled"] == of["rows"] for of in systems)
+    reasons, _ = untold(report.notes)
+    return [finding.replace("accuracy:", "Accuracy by the judge:", 1), *reasons, *[LABEL_THEM] * (not are_labelled)]
 
 
 def notes_of_a_page(report) -> list[str]:
-    """Return the notes of a report that name no command, and what to do where there are no labels."""
-    notes = [note for note in report.notes if "genqa-metrics" not in note]
-    return notes if "accuracy" in report.findings[0].partition(":")[0] else [LABEL_THEM, *notes]
+    """Return the notes of a report that name no command, and do not stand with the finding."""
+    return [note for note in report.notes if "genqa-metrics" not in note and UNTOLD not in note]
 
 
 def side_by_side(table) -> Markup:
@@ -124,11 +134,7 @@ def write_csv(path: str, table) -> str:
     return path
 
 
-def by_answer(questions: Sequence[dict]) -> list[dict]:
+def by_answer(report) -> list[dict]:
     """Return a row per answer: id, system, question, prediction, references, label, and a value per score."""
-    return [
-        {"id": row["id"], "system": system, "question": row["question"], "prediction": answer["prediction"]}
-        | {"references": " | ".join(row["references"]), "label": answer["label"], **answer["scores"]}
-        for row in questions
-        for system, answer in row["answers"].items()
-    ]
+    rows = [row | {"references": " | ".join(row["references"])} for row in report.answers()]
+    return [{name: row[name] for name in row if name != "number"} for row in rows]

@@ -267,7 +267,7 @@ class AccuracyReport(Report):
         rests_on = [f"right: {methods(self.systems)}, {interval}"] * any(with_interval)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
         header = ["system", "accuracy", *["source"] * any(with_interval), "declined_of_rows"]
-        names = {"accuracy": "right", "source": "from", "declined_of_rows": "declined"}
+        names = {"source": "from", "declined_of_rows": "declined"}
         proposed = what_labels_give(min([LABELS_TO_BEGIN, *(accuracy["rows"] for accuracy in self.systems.values())]))
         print_first_screen(
             console,

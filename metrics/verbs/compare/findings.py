@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from itertools import product
 
+from ...core.reading import the_first
 from ...registry import SCORERS, scorer_class
-from ...reports.report import MOST_CHARACTERS, Report, briefly, rejected
+from ...reports.report import MOST_CHARACTERS, Report, briefly
 from ...reports.table import listed, number, p_value
 from .ranking import Ranking, from_better, is_clear
 
@@ -15,25 +16,28 @@ CLOSE = 0.05  # accuracies that differ by less are too close to call; a larger l
 def first_systems(report: Report, by: Ranking) -> str:
     """Return a sentence on which systems differ significantly by a metric, and which are too close to call."""
     if by.only_verdicts:
-        systems = by.judged["systems"]
-        right = by.labelled_right or {name: report.row_count - rejected(systems[name]) for name in by.order}
-        accepts = [f"{name} {right[name]:,}" for name in by.order]
-        shares = f"{', '.join(accepts[:MOST_SHARES])}{', ...' * (len(accepts) > MOST_SHARES)} of {report.row_count:,}"
-        if by.labelled_right:
-            return f"People call right: {shares}. Too few questions for an interval or a winner."
-        sentence = f"No winner: how many answers are right cannot be told. The judge accepts {shares}."
-        ahead = f" By its verdicts alone {_pairs(by.significant)}, but it can err more on one system than on another."
-        return sentence + ahead * bool(by.significant)
+        counted = ((name, *by.right[name]) for name in by.order)
+        counts = [f"{name} {right:,} of {answers:,}" for name, right, answers in counted if answers]
+        shares = the_first(counts, MOST_SHARES)
+        if by.too_few_labels:
+            return f"No winner: too few questions. Labelled right: {shares}."
+        untold = [name for name in by.order if by.judged["systems"][name]["accuracy"] is None]
+        whose = f"of {briefly(untold)} " * (len(untold) < len(by.order))
+        sentence = f"No winner: the accuracy {whose}cannot be told. {by.counted.capitalize()}: {shares}."
+        if by.significant:
+            sentence += f" By verdicts alone {_pairs(by.significant)}, but the judge can err more on one system than "
+            sentence += "on another."
+        return sentence
     others = [system for system in by.order if system not in by.estimated]
-    untold = f" The {by.name} of {briefly(others)} cannot be told." if others else ""
+    untold = f" The {by.name} of {{0}} cannot be told, so {{0}} may be better.".format(briefly(others or [""]))
     ahead = by.leaders if {*product(by.leaders, by.worse)} <= {*by.significant} else by.order[:1]
     further = _pairs([pair for pair in by.significant if pair not in {*product(ahead, by.worse)}])
-    return f"{_name_of_score(by)}: {'; '.join(filter(None, _verdicts(report, by, ahead, further)))}.{untold}"
+    sentence = f"{_name_of_score(by)}: {'; '.join(filter(None, _verdicts(report, by, ahead, further)))}."
+    sentence += untold * bool(others)
+    return sentence + (f" This {by.accuracy['assumes']}." if by.accuracy and by.accuracy["assumes"] else "")
 
 
 def _name_of_score(by: Ranking) -> str:
-    if by.accuracy and by.accuracy["assumes"]:
-        return f"{by.name} ({by.accuracy['assumes']})"
     if by.metric in SCORERS and scorer_class(by.metric).verdict and by.name == scorer_class(by.metric).main:
         return f"{scorer_class(by.metric).title}'s verdicts"
     return by.name
@@ -58,14 +62,14 @@ def _verdicts(report: Report, by: Ranking, ahead: Sequence[str], further: str) -
         lead = _lead_by_chance(report, by, order[-1])
         return [f"{none}; {lead}" if lead else f"too close to call: {none}"]
     first = listed(ahead) if briefly(ahead) == listed(ahead) else f"the first {len(ahead)} systems"
-    worse = f"{briefly(by.worse)} {'is' if len(by.worse) == 1 else 'are'} significantly worse than {first}"
+    better = f"{first} {'is' if len(ahead) == 1 else 'are'} significantly better than {briefly(by.worse)}"
     leads = {system: _lead_by_chance(report, by, system) for system in by.leaders[1:]}
     close = [system for system, lead in leads.items() if not lead]
     leads = [lead for lead in leads.values() if lead]
     if len(leads) > 1:
         leads = [f"the leads of {order[0]} over {len(leads)} others could be chance"]
     call = f"{order[0]} vs {briefly(close)}: too close to call" if close else ""
-    return [worse if by.worse else "", further, call, *leads]
+    return [call, *leads, better if by.worse else "", further]
 
 
 def _lead_by_chance(report: Report, by: Ranking, other: str) -> str:

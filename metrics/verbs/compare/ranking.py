@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...reports.report import rejected
 from ...statistics.resampling import LEVEL
 from .analysis import ACCURACY
 
@@ -21,12 +22,27 @@ class Ranking:
     pairs: list[Mapping]  # tests of all pairs in this order, the better system first
     judged: Mapping | None  # of a judge, what `judge_errors.judged_systems` returns
     only_verdicts: bool  # a judge accepts more answers of one system, and how many are right cannot be told
-    labelled_right: Mapping[str, int] | None  # {system: right answers}, if people labelled all but of few questions
+    too_few_labels: bool  # people labelled all answers, but to too few questions for an accuracy: nothing is tested
 
     @property
     def accuracy(self) -> Mapping | None:
         """`judged`, where the score is the estimated accuracy."""
         return self.judged if self.name == ACCURACY else None
+
+    @property
+    def counted(self) -> str:
+        """What `right` counts; "" for scores that judge no answer."""
+        if not self.judged:
+            return ""
+        return "labelled right" if any(of["labelled"] for of in self.judged["systems"].values()) else "judged right"
+
+    @property
+    def right(self) -> dict[str, tuple[int, int]]:
+        """{system: (right answers, answers)} by labels where people labelled some, else by the judge's verdicts."""
+        systems = self.judged["systems"] if self.judged else {}
+        if self.counted == "labelled right":
+            return {name: (of["labelled_right"], of["labelled"]) for name, of in systems.items()}
+        return {name: (of["rows"] - rejected(of), of["rows"]) for name, of in systems.items()}
 
     @property
     def significant(self) -> list[tuple[str, str]]:
@@ -53,17 +69,16 @@ def ranking_by(metric: str, name: str, numbers: Mapping[str, Any]) -> Ranking:
     """Return the ranking by a tested score of a metric; `numbers` are those of the metric in a report."""
     scores, tests, judged = numbers["scores"][name], numbers["tests"][name], numbers.get("accuracy")
     estimated = [system for system, score in scores.items() if score["value"] is not None]
-    only_verdicts, labelled_right = bool(judged) and ACCURACY not in numbers["tests"], None
+    only_verdicts, too_few = bool(judged) and ACCURACY not in numbers["tests"], False
     if only_verdicts and name == next(iter(numbers["tests"])):
-        systems = judged["systems"]
-        if all(of["labelled"] == of["rows"] for of in systems.values()):
-            labelled_right = {system: of["labelled_right"] for system, of in systems.items()}
-    estimated.sort(key=lambda system: -(labelled_right[system] if labelled_right else scores[system]["value"]))
+        too_few = all(of["labelled"] == of["rows"] for of in judged["systems"].values())
+    heights = {name: of["labelled_right"] for name, of in judged["systems"].items()} if too_few else {}
+    estimated.sort(key=lambda system: -heights.get(system, scores[system]["value"]))
     order = [*estimated, *(system for system in scores if system not in estimated)]
     pairs = [from_better(order, pair) for pair in tests["pairs"]]
     pairs.sort(key=lambda pair: (order.index(pair["first"]), order.index(pair["second"])))
     ranks = tests["systems"]
-    return Ranking(metric, name, scores, order, estimated, ranks, pairs, judged, only_verdicts, labelled_right)
+    return Ranking(metric, name, scores, order, estimated, ranks, pairs, judged, only_verdicts, too_few)
 
 
 def is_clear(pair: Mapping[str, Any]) -> bool:

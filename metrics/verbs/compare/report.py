@@ -11,7 +11,7 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import JUDGE, judge_among
 from ...reports.charts import forest_chart
-from ...reports.report import WIDTH, Report, as_sentence, of_faults, say, untold
+from ...reports.report import WIDTH, Report, as_sentence, of_faults, say, say_next, untold
 from ...reports.table import Table, markdown, markdown_table, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
@@ -133,7 +133,7 @@ def compare(
         verdicts = np.moveaxis(statistics[judge][..., :3], -1, 0)
         judged = analysis.Judged(*verdicts, *labels_and_chances, errors, label_error)
         question_sums = judged.sums(matched.systems, compared.questions)
-        accuracy, _ = judged_systems(question_sums, errors, label_error=label_error)
+        accuracy, _ = judged_systems(question_sums, errors, "compare", label_error=label_error)
         with_interval = [of for of in accuracy["systems"].values() if of["low"] is not None]
         if len(with_interval) > 1:
             compared = replace(compared, judges={judge: judged})
@@ -143,14 +143,9 @@ def compare(
         by_row = row_scores[metric][analysis.row_name(scorer, scorer.significance_scores[0])]
         deciding = by_row, by_row, np.ones_like(by_row, dtype=bool)
         if metric == judge:
+            numbers[judge] |= {"accuracy": accuracy, "faults": _faults(matched, scorers[judge], statistics[judge])}
             deciding = judged.by_row, judged.judged, ~np.isnan(judged.labels)
         numbers[metric] |= _deciding_rows(matched, numbers[metric], *deciding, rows)
-    if accuracy:
-        notes_with_command = (
-            note.replace("genqa-metrics accuracy", "genqa-metrics compare") for note in accuracy["notes"]
-        )
-        accuracy["notes"] = list(notes_with_command)
-        numbers[judge] |= {"accuracy": accuracy, "faults": _faults(matched, scorers[judge], statistics[judge])}
     slices, slice_remarks = None, []
     if by:
         verdicts = [judge] if accuracy and not compared.judges else []
@@ -198,6 +193,7 @@ def compare(
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,
+        _labels=str(label_sources[0].path or "") if len(label_sources) == 1 else "",
         _row_scores={name: scores for by_name in row_scores.values() for name, scores in by_name.items()},
     )
     rankings = [report.ranking(metric) for metric in numbers]
@@ -250,6 +246,7 @@ class CompareReport(Report):
     notes: list[str]
     _matched: Matched
     _row_scores: dict[str, np.ndarray]  # {name: (rows, systems)}
+    _labels: str  # file of labels; "" where they are in the rows, or in several files
     findings: list[str] = field(default_factory=list)
 
     styles = ("forest.css",)
@@ -275,7 +272,7 @@ class CompareReport(Report):
             of["labelled"] < of["rows"] for by in rankings if by.accuracy for of in by.accuracy["systems"].values()
         ):
             return steps or [self._more_labels()]
-        return [*steps, f"Add questions: of {self.questions:,}, {what_questions_show(self.questions)}."]
+        return [*steps, f"Add questions: with {self.questions:,}, {what_questions_show(self.questions)}."]
 
     def _more_labels(self) -> str:
         """Return which rows to label, where not all have a label, and which differences the labels can show."""
@@ -283,13 +280,12 @@ class CompareReport(Report):
         complete, systems = labelled.count(len(self.systems)), len(self.systems)
         if not any(labelled):
             number = LABELS_TO_BEGIN if self.row_count > LABELS_TO_BEGIN else "all"
-            return as_sentence(
-                WHAT_TO_DO.format(number=number).replace("genqa-metrics accuracy", "genqa-metrics compare")
-            )
+            return as_sentence(WHAT_TO_DO.format(number=number, verb="compare"))
+        more = f": genqa-metrics label FILE --number {self.row_count} -o {self._labels}." if self._labels else "."
         if complete * systems < sum(labelled):
-            return f"Label more answers: {sum(labelled):,} of {self.row_count * systems:,} have a label."
+            return f"{sum(labelled):,} of {self.row_count * systems:,} answers have a label; label the others{more}"
         shown = what_questions_show(complete)
-        return f"Label the other {self.row_count - complete:,} questions: with {complete:,} labelled, {shown}."
+        return f"With {complete:,} questions labelled, {shown}. Label the other {self.row_count - complete:,}{more}"
 
     scores = property(lambda self: {metric: numbers["scores"] for metric, numbers in self.metrics.items()})
     tests = property(lambda self: {metric: numbers["tests"] for metric, numbers in self.metrics.items()})
@@ -317,45 +313,27 @@ class CompareReport(Report):
         return self._matched.rows[number - 1][self.systems.index(system)].item.human[1]
 
     def answers(self) -> list[dict[str, Any]]:
-        """Return every question with the answers of all systems and their scores.
+        """Return a row for every answer, question by question.
 
         Returns:
-            For every question "number" (from 1), "id", "question", "references", and "answers": system ->
-            "prediction", "label" (of people; None without one) and "scores" (name of a row's score -> value).
+            "number" of the question (from 1), "id", "system", "question", "references", "prediction", "label" (of
+            people; None without one), and the answer's scores by their names.
         """
         return [
-            {
-                "number": q + 1,
-                "id": rows[0].item.id,
-                "question": rows[0].item.text,
-                "references": rows[0].item.references,
-                "answers": {
-                    system: {
-                        "prediction": " | ".join(row.item.predictions),
-                        "label": row.item.human[1],
-                        "scores": {name: float(scores[q, s]) for name, scores in self._row_scores.items()},
-                    }
-                    for s, (system, row) in enumerate(zip(self.systems, rows, strict=True))
-                },
-            }
+            {"number": q + 1, "id": rows[0].item.id, "system": system, "question": rows[0].item.text}
+            | {"references": rows[0].item.references, "prediction": " | ".join(row.item.predictions)}
+            | {"label": row.item.human[1]}
+            | {name: float(scores[q, s]) for name, scores in self._row_scores.items()}
             for q, rows in enumerate(self._matched.rows)
+            for s, (system, row) in enumerate(zip(self.systems, rows, strict=True))
         ]
 
     def answers_of_page(self) -> list[ViewedAnswer]:
         """Return the answers of all systems, question by question; scores of the judge stand as its verdict."""
         judge = judge_among(self.metrics)
         names = [name for name in self._row_scores if not (judge and name.startswith(f"{judge}_"))]
-        return [
-            scored_answer(
-                {"id": row["id"], "question": row["question"] or f"row {row['number']}", "system": system}
-                | {"references": row["references"], "prediction": answer["prediction"], "label": answer["label"]}
-                | answer["scores"],
-                judge,
-                {name: answer["scores"][name] for name in names},
-            )
-            for row in self.answers()
-            for system, answer in row["answers"].items()
-        ]
+        rows = [row | {"question": row["question"] or f"row {row['number']}"} for row in self.answers()]
+        return [scored_answer(row, judge, {name: row[name] for name in names}) for row in rows]
 
     def to_pandas(self, of: str = "systems"):
         """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
@@ -388,7 +366,7 @@ class CompareReport(Report):
     def _pairs_tables(self, metric: str) -> list[Table]:
         """Return the tests of all pairs by each score, but not by verdicts on answers that people labelled."""
         rankings = [self.ranking(metric, name) for name in self.tests[metric]]
-        return [pairs_table(self, by) for by in rankings if not by.labelled_right]
+        return [pairs_table(self, by) for by in rankings if not by.too_few_labels]
 
     def tables(self) -> list[Table]:
         """Return the tables, metric by metric: systems, pairs, slices; and what changed between two runs."""
@@ -443,10 +421,10 @@ class CompareReport(Report):
                 elif by.only_verdicts:  # an interval beside it would be taken for one of the accuracy
                     caption = f"{name}, not accuracy" if position else ACCEPTED
                     estimates = {system: {**score, "low": None, "high": None} for system, score in estimates.items()}
-                    if by.labelled_right:
+                    if by.too_few_labels:
                         caption = "share that people call right"
                         for system, of in estimates.items():
-                            of["value"] = by.labelled_right[system] / self.row_count
+                            of["value"] = by.right[system][0] / self.row_count
                     ends = 0, 1  # without intervals a smaller scale would make small differences look large
                 title = f"{name}: pairs of systems" if position else f"{metric}: systems"
                 charts[title] = forest_chart(estimates, best, caption, ends)
@@ -482,7 +460,8 @@ class CompareReport(Report):
         say(console, [self.title, *(f"-> {finding}" for finding in self.findings)], "bold", WIDTH)
         steps = self.next_steps
         print_short(replace(self, notes=[note for note in self.notes if as_sentence(note) not in steps]), console)
-        say(console, [*(f"Next: {step}" for step in steps), "All tests, what they rest on, and signatures: --verbose"])
+        say_next(console, steps)
+        say(console, ["", "All tests, what they rest on, and signatures: --verbose"])
 
     def show_all(self, console) -> None:
         """Print the findings, all tables, what they rest on, and the rows that decide."""
@@ -525,7 +504,12 @@ def _deciding_rows(
     Scores are (rows, systems), see `most_different`. Rows come first of which both answers have a label.
     """
     name, tests = next(iter(numbers["tests"].items()))
-    closest = analysis.closest_pair(numbers["scores"][name], tests["pairs"])
+    scores, pairs = numbers["scores"][name], tests["pairs"]
+    if (
+        "accuracy" in numbers and name != analysis.ACCURACY and labelled.all()
+    ):  # of too few questions for an accuracy: nothing was tested
+        scores, pairs = {s: {"value": mean} for s, mean in zip(matched.systems, by_row.mean(axis=0), strict=True)}, []
+    closest = analysis.closest_pair(scores, pairs)
     two = [matched.systems.index(system) for system in closest]
     columns, both = sorted(two), labelled[:, two].all(axis=1)
     chosen = analysis.most_different(by_row[:, columns], most, finer[:, columns], both)

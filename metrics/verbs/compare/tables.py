@@ -6,11 +6,10 @@ from typing import Any
 from ...registry import SCORERS, scorer_class
 from ...reports.excerpt import print_answers
 from ...reports.report import WIDTH, Report, briefly, judge_names, of_faults, say, short_names
-from ...reports.table import Table, accuracy_cell, estimate, listed, number, p_value, print_table, source_cell
+from ...reports.table import Table, estimate, number, p_value, print_table
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import LEAST_DIFFERING
-from ..judge_errors import whose
 from .analysis import ACCURACY
 from .ranking import Ranking, from_better, is_clear
 
@@ -38,21 +37,21 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     beside = [name for name in (scorer_class(metric).shown if metric in SCORERS else ()) if name in scores]
     if tested[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         beside = [name for name in (scorer_class(metric).main,) if name in scores] + beside
-    header = ["system", *["people: right"] * bool(by.labelled_right), *["ranks", "cluster"] * ranks, *tested, *beside]
+    shown = [*[ACCURACY] * by.only_verdicts, *tested, *beside]
+    header = ["system", *[by.counted] * bool(by.judged), *["ranks", "cluster"] * ranks, *shown]
     # The bootstrap interval of the judge's verdicts ignores its errors: it is in the JSON only.
     plain = {name for name in beside if name.endswith(WITHOUT_INTERVALS)} | {*tested[: by.only_verdicts]}
 
     def cell(name: str, system: str) -> str:
         if name == ACCURACY and accuracy:
-            return accuracy_cell(accuracy["systems"][system])
+            return _accuracy_cell(accuracy["systems"][system])
         return number(scores[name][system]["value"]) if name in plain else estimate(scores[name][system])
 
     rows = []
     for system in by.order:
         best, worst, cluster = (by.ranks[system][name] for name in ("best_rank", "worst_rank", "cluster"))
         rank_cells = [f"{best}" if best == worst else f"{best}-{worst}", f"{cluster}"] if cluster else ["-", "-"]
-        people = [f"{by.labelled_right[system]:,} of {report.row_count:,}"] if by.labelled_right else []
-        rows.append([system, *people, *rank_cells * ranks, *(cell(name, system) for name in (*tested, *beside))])
+        rows.append([system, *_counts(by, system), *rank_cells * ranks, *(cell(name, system) for name in shown)])
     sentences = ["In brackets: 95% interval."]
     if accuracy:
         estimated = f"has a 95% interval, by {accuracy['method']}"
@@ -62,32 +61,43 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
         sentences.append("Brackets of the others: 95% intervals.")
     sentences += [f"Ranks and clusters by {tested[0]}."] * (ranks and len(tested) > 1)
     sentences += [BEST] * bool(by.marked) + [CLUSTERS] * (ranks and metric == next(iter(report.metrics)))
-    short = judge_names(metric, header, whose(accuracy["systems"])) if accuracy else short_names(header)
+    short = judge_names(metric, header) if accuracy else short_names(header)
     bold = header.index(tested[0])
     return Table(f"{metric}: systems", header, rows, " ".join(sentences), by.marked, bold, short=short)
 
 
 def short_table(report: Report, by: Ranking) -> Table:
     """Return one line a system: its score with an interval, and the difference from the best, with its p-value."""
+    accuracies = by.judged["systems"] if by.judged else {}
     if by.only_verdicts:
-        accuracies = [by.judged["systems"][system] for system in by.order]
-        header = ["system", "right", *["from"] * any(of["labelled"] for of in accuracies)]
-        rows = [[system, accuracy_cell(of), source_cell(of)] for system, of in zip(by.order, accuracies, strict=True)]
-        return Table("", header, [row[: len(header)] for row in rows])
+        rows = [[system, *_counts(by, system), _accuracy_cell(accuracies[system])] for system in by.order]
+        return Table("", ["system", by.counted, ACCURACY], rows)
     rows = []
     for system in by.order:
-        cell = accuracy_cell(by.accuracy["systems"][system]) if by.accuracy else estimate(by.scores[system])
+        cell = _accuracy_cell(accuracies[system]) if by.accuracy else estimate(by.scores[system])
         from_first = [pair for pair in by.pairs if (pair["first"], pair["second"]) == (by.order[0], system)]
         test = [[estimate(pair["difference"]), _p(report, pair)] for pair in from_first] or [["", ""]]
-        rows.append([system, cell, *test[0]])
-    header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
-    explanation = f"95% intervals; p by {_test_name(by)}, {_correction(report, by)}.{_too_few(report, by.pairs)}"
-    systems = by.accuracy["systems"] if by.accuracy else {}
-    alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
+        rows.append([system, *_counts(by, system), cell, *test[0]])
+    header = ["system", *[by.counted] * bool(by.judged), by.name, f"{by.order[0]} leads by", "p"]
+    explanation = f"Accuracy: {by.accuracy['method']}. " if by.accuracy else ""
+    explanation += "In brackets: 95% intervals. Significant: p below 0.05 "
+    explanation += f"({_test_name(by)}, {_correction(report, by)}).{_too_few(report, by.pairs)}"
+    alone = [name for name, of in accuracies.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
     if alone:
-        whose_verdicts = "By" if len(alone) == len(systems) else f"{briefly(alone)} by"
+        whose_verdicts = "By" if len(alone) == len(accuracies) else f"{briefly(alone)} by"
         explanation += f" {whose_verdicts} labels alone: the judge's verdicts do not narrow the interval there."
-    return Table("", header, rows, explanation, by.marked)
+    return Table("", header, rows, explanation, by.marked, header.index(by.name))
+
+
+def _accuracy_cell(accuracy: Mapping) -> str:
+    return "cannot tell" if accuracy["accuracy"] is None else estimate(accuracy, name="accuracy")
+
+
+def _counts(by: Ranking, system: str) -> list[str]:
+    """Return [how many answers of a system are right]; [] for scores that judge no answer."""
+    return (
+        [f"{right:,} of {answers:,}" if answers else "-" for right, answers in [by.right[system]]] if by.judged else []
+    )
 
 
 def _by_labels(by: Ranking) -> list[bool]:
@@ -104,7 +114,7 @@ def _test_name(by: Ranking) -> str:
         tests = ["paired bootstrap tests"]
     else:
         tests = ["paired t-tests"] * any(by_labels) + ["z-tests"] * (not all(by_labels))
-    return f"{' and '.join(tests)} of the accuracies"
+    return " and ".join(tests)
 
 
 def _correction(report: Report, by: Ranking) -> str:
@@ -112,8 +122,7 @@ def _correction(report: Report, by: Ranking) -> str:
     position = [*report.tests[by.metric]].index(by.name)
     families = [[*of.values()][position]["pairs"] for of in report.tests.values() if len(of) > position]
     tests = sum(pair["p"] is not None for pairs in families for pair in pairs)
-    corrected = f"corrected for the {tests:,} tests (Holm), as are the intervals of differences"
-    return corrected if tests > 1 else "not corrected: there is one test"
+    return f"corrected for {tests:,} tests (Holm), as are intervals of differences" if tests > 1 else "not corrected"
 
 
 def _p(report: Report, pair: Mapping, before: str = "") -> str:
@@ -130,21 +139,17 @@ def _too_few(report: Report, pairs: Iterable[Mapping]) -> str:
 
 def other_pairs(report: Report, by: Ranking) -> list[str]:
     """Return a line for each test that `short_table` leaves out; of more than `MAX_SHORT_PAIRS` only neighbours."""
-    tested = pairs = [] if by.only_verdicts else [pair for pair in by.pairs if pair["first"] != by.order[0]]
+    tested = [pair for pair in by.pairs if pair["first"] != by.order[0] and pair["p"] is not None]
+    tested = pairs = [] if by.only_verdicts else tested
     if len(tested) > MAX_SHORT_PAIRS:
         neighbours = {*zip(by.order, by.order[1:], strict=False)}
         pairs = [pair for pair in tested if (pair["first"], pair["second"]) in neighbours][:MAX_SHORT_PAIRS]
-    lines = [_lead(report, by, pair) for pair in pairs]
+    lines = [
+        f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, {_p(report, pair, 'p ')}"
+        for pair in pairs
+    ]
     more = len(tested) - len(pairs)
     return [*lines, *[f"{more:,} more pairs: --verbose"] * (more > 0), *[""] * bool(lines)]
-
-
-def _lead(report: Report, by: Ranking, pair: Mapping) -> str:
-    """Return a test of two systems in a line, or which of them has no estimate."""
-    systems = pair["first"], pair["second"]
-    if untold := [system for system in systems if system not in by.estimated]:
-        return f"{listed(systems)} cannot be compared: the {by.name} of {listed(untold)} cannot be told"
-    return f"{systems[0]} leads {systems[1]} by {estimate(pair['difference'])}, {_p(report, pair, 'p ')}"
 
 
 def pairs_table(report: Report, by: Ranking) -> Table:
@@ -298,9 +303,9 @@ def print_deciding_rows(report: Report, metric: str, console) -> None:
     is_judged, closest, decisive = "accuracy" in numbers, [*numbers["deciding"]], sum(numbers["deciding"].values())
     (first, wins), (second, losses) = numbers["deciding"].items()
     labelled = {
-        (row["row"], system): is_judged and report.label(row["row"], system) is not None
-        for row in rows
-        for system in report.systems
+        (row, system): is_judged and report.label(row, system) is not None
+        for row in range(1, report.row_count + 1)
+        for system in closest
     }
     is_mixed, source = len(set(labelled.values())) > 1, by.name
     if is_judged:
@@ -316,7 +321,7 @@ def print_deciding_rows(report: Report, metric: str, console) -> None:
         differ = len({score for score, system, _ in shown if system in closest}) > 1
         answers = []
         for score, system, answer in [of for of in shown if of[1] in closest or not differ]:
-            by_judge = " (judge)" * (is_mixed and not labelled[row["row"], system])
+            by_judge = " (judge)" * (is_mixed and report.label(row["row"], system) is None)
             lines = 1 + (score == "0.000" and bool(grades))
             answers.append((grades.get(score, score) + by_judge, system, answer, lines))
         print_answers(console, id_ + (row["text"] or f"row {row['row']}"), row["references"], answers, WIDTH)

@@ -83,7 +83,8 @@ class DoctorReport(Report):
         files = [f"{f['name']}: {f['format']}, {f['rows']:,} row{'s' * (f['rows'] != 1)}" for f in self.files]
         few = ", ".join(list(self.systems)[:5]) + ", ..." * (len(self.systems) > 5)
         cut = [f"the first {MAX_ROWS:,} rows of each file"] * (self.rows >= MAX_ROWS)
-        return [*files, *[f"systems: {few}"] * bool(self.systems), *cut]
+        systems = f"{len(self.systems):,} system{'s' * (len(self.systems) != 1)}: {few}"
+        return [*files, *[systems] * bool(self.systems), *cut]
 
     def show(self, console) -> None:
         """Print the report; commands are lines of their own, which can be copied."""
@@ -92,8 +93,8 @@ class DoctorReport(Report):
         say(console, self.facts())
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         say(console, ["", "what to run, in this order:"] * bool(self.can), "bold")
-        for action in self.can:
-            say(console, [f"{action['what']} ({action['why']}):"], "")
+        for number, action in enumerate(self.can, 1):
+            say(console, [f"{number}. {action['what']} ({action['why']}):"], "")
             console.print(Text(f"  {visible(action['command'])}", "bold green"), soft_wrap=True)  # can be copied
         say(console, ["", "missing:"] * bool(self.cannot), "bold")
         say(console, [f"  {action['what']}: {action['why']}" for action in self.cannot], "")
@@ -262,7 +263,8 @@ class _Rows:
     def column(self, name: str) -> dict[str, Any]:
         """Return the name of a column, what it is read as, the number of filled cells, what they hold, and its use."""
         filled = [cell for cell in self.columns[name] if cell is not None and cell != ""]
-        role, use = self.roles.get(name), None
+        is_written = bool(self.recorded) and name in {*SCORED_COLUMNS, *OF_JUDGE, JUDGE + DIGEST, JUDGE + SETTINGS}
+        role, use = self.roles.get(name) or ("written by score" if is_written else None), None
         texts = Counter(map(str, filled))
         few = 1 < len(texts) <= FEW_VALUES and len(filled) >= MIN_SLICE * len(texts)
         if not filled:
@@ -275,7 +277,7 @@ class _Rows:
         elif all(map(math.isfinite, numbers := [as_number(cell) for cell in filled])):
             low, high = min(numbers), max(numbers)
             holds = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
-            if role is None and not (self.recorded and name in OF_JUDGE) and len(filled) >= MIN_JUDGED:
+            if role is None and len(filled) >= MIN_JUDGED:
                 use = "judge" if 0 <= low < high <= 1 else "scores"
         elif few:
             first = ", ".join(text[:20] for text, _ in texts.most_common(3))
@@ -313,7 +315,9 @@ def _actions(rows: _Rows, files: Sequence[str], columns: Sequence[Mapping]) -> I
     if kind.has_references:
         metrics, metric = default_metrics(kind), []
         written = ["-o", JUDGED] if JUDGE in metrics and not rows.recorded else []
-        yield "score the rows", f"default for such rows: {' and '.join(metrics)}", "score", *written
+        why = f"default for such rows: {' and '.join(metrics)}"
+        why = "by the verdicts in the file" if rows.recorded and tuple(metrics) == (JUDGE,) else why
+        yield "score the rows", why, "score", *written
     else:  # it needs a judge that is downloaded, and is not recommended where there is another way
         why = f"passages and no references: only {OF_PASSAGES} reads such rows (its judge is downloaded once, 1.1 GB)"
         yield "score the rows", why, "score", *metric
@@ -375,7 +379,7 @@ def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str,
         if number >= most:
             each = f", {most} of each system" * (least == most and len(rows.systems) > 1)
             action = f"label all {total:,} answers{each}" if total > 1 else "label the answer"
-        needed = f"+-{POINTS} points need {labels_needed()}"
+        needed = f"{labels_needed()} give +-{POINTS} points"
         why = "; ".join(filter(None, ["one key each", what_labels_give(number), needed]))
         yield action, why, "label", "--number", str(number), "-o", LABELS
         if too_few:
@@ -401,7 +405,7 @@ def _notes(rows: _Rows) -> list[str]:
     if rows.labels < 2 and rows.kind.text == "question":
         notes += _without_labels(rows.items)
     if rows.recorded:
-        notes.append(f"already judged by {rows.judge()}; compare OLD/ NEW/ compares two runs")
+        notes.append(f"already judged by {rows.judge()}: no command judges these answers again")
     if len(rows.systems) > MAX_SLICES:
         notes.append(f"{len(rows.systems):,} systems; is that the right column? --column system=NAME")
     return notes

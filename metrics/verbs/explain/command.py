@@ -82,7 +82,7 @@ def explain(
     from .report import Explainer
 
     reading = [arguments[name] for name in terminal.READING]
-    of_files = {name: arguments[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
+    file_options = {name: arguments[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
     with terminal.usage("explain"):
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
@@ -105,10 +105,10 @@ def explain(
             terminal.check_outputs({"--html": html, "--output": output and Path(output)}, [*texts, idf])
             sources = terminal.read_inputs(texts, *reading)
         else:
-            _check_one_answer(texts, metric, by_passages, prediction, reference, context, of_files)
+            _check_one_answer(texts, metric, by_passages, prediction, reference, context, file_options)
             terminal.check_outputs({"--html": html}, [idf])
-        of_rows = {"columns": terminal.name_values("--column", column), "worst": worst or WORST}
-        of_rows["on_error"] = on_error or "fail"
+        row_options = {"columns": terminal.name_values("--column", column), "worst": worst or WORST}
+        row_options["on_error"] = on_error or "fail"
         if sources:
             from ...rows.reading import recorded_settings
             from ...scale.options import with_recorded
@@ -121,7 +121,7 @@ def explain(
     with terminal.failures("explain" if sources else ""):
         corpus = _references_of(idf) if idf else ()
         if sources and not by_passages:
-            headline, to_read = _answers_to_read(sources, of_rows, metric, settings)
+            headline, to_read = _answers_to_read(sources, row_options, metric, settings)
             if not to_read:
                 terminal.say("no answer to read: all are judged right, in the words of an accepted answer")
                 return
@@ -130,7 +130,7 @@ def explain(
         if not sources:
             answers = iter([explainer.explained(texts[0], prediction, context if by_passages else reference)])
         elif by_passages:
-            answers, headline, lines = _unsupported(sources, explainer, of_rows, output)
+            answers, headline, lines = _unsupported(sources, explainer, row_options, output)
         else:
             answers = _explained(explainer, to_read)
         say(out, [headline] * bool(headline), "bold")
@@ -153,7 +153,8 @@ def explain(
 def _heading(answer: Any) -> str:
     """Return the name, the system and the label of an answer of a file."""
     name = answer.id if answer.system in answer.id else f"{answer.id} of {answer.system}"
-    return name + ("" if answer.label is None else f"; label {answer.label:g}")
+    label = {1: "right", 0: "wrong"}.get(answer.label, answer.label)
+    return name + ("" if label is None else f"; labelled {label}")
 
 
 def _explained(explainer: Any, to_read: Iterable[Any]) -> Iterator[Any]:
@@ -165,7 +166,7 @@ def _explained(explainer: Any, to_read: Iterable[Any]) -> Iterator[Any]:
 
 
 def _answers_to_read(
-    sources: Sequence[Any], of_rows: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
+    sources: Sequence[Any], row_options: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
 ) -> tuple[str, list[Any]]:
     """Return how many answers of files are shown, and which."""
     from ...registry import scorer_class
@@ -176,17 +177,18 @@ def _answers_to_read(
     with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("scoring", 0, None)  # while models are loaded
         with bad_usage():
-            run = Run(sources, ScoreOptions([metric], {metric: settings}, **of_rows))
+            run = Run(sources, ScoreOptions([metric], {metric: settings}, **row_options))
         to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
     terminal.say_forms(sources)
     first, every = to_read.first, sum(to_read.counts.values())
-    more = f"; --worst {every} shows all" * (every > len(first))
+    more = f" of {every:,}; all: --worst {every}" * (every > len(first))
     kind = "sets" if scorer_class(metric).takes_sets else "answers"
-    return f"Why the {kind} to read first were scored so ({len(first)} of {every:,}{more})", first
+    how = "judged" if scorer_class(metric).verdict else "scored"
+    return f"Why these {kind} were {how} so (the {len(first)} to read first{more})", first
 
 
 def _unsupported(
-    sources: Sequence[Any], explainer: Any, of_rows: Mapping[str, Any], output: str | None
+    sources: Sequence[Any], explainer: Any, row_options: Mapping[str, Any], output: str | None
 ) -> tuple[list[Any], str, list[str]]:
     """Return the worst answers of files, how many there are, and what else is known; messages go to standard error."""
     from .unsupported import unsupported_answers
@@ -194,7 +196,7 @@ def _unsupported(
     with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("grounding", 0, None)  # while models are loaded
         messages = {"notify": terminal.say, "problem": problem, "progress": progress}
-        answers, counts, skips = unsupported_answers(sources, explainer, output=output, **of_rows, **messages)
+        answers, counts, skips = unsupported_answers(sources, explainer, output=output, **row_options, **messages)
     terminal.say_forms(sources)
     if skips.skipped:
         terminal.warn(f"skipped {skips.skipped:,} bad rows")
@@ -209,7 +211,7 @@ def _check_one_answer(
     prediction: str | None,
     reference: list[str] | None,
     context: list[str] | None,
-    of_files: Mapping[str, Any],
+    file_options: Mapping[str, Any],
 ) -> None:
     """Raise a ValueError if the texts of one answer are missing or bad, or an option of files is given with them."""
     evidence, wrong = ("--context", "--reference") if by_passages else ("--reference", "--context")
@@ -222,7 +224,7 @@ def _check_one_answer(
             raise ValueError(f"{option}: missing; {needed}. Files of rows are named alone; there is none of this name")
     if len(texts) > 1:
         raise ValueError(f"QUESTION: expected one text, got {len(texts)}; put it into quotation marks")
-    for option, value in of_files.items():
+    for option, value in file_options.items():
         if value:
             flag = "--" + option.rstrip("_").replace("_", "-")
             raise ValueError(f"{flag}: only for files of rows; leave it out")

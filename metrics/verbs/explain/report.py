@@ -114,11 +114,13 @@ class Explainer:
     def verdict(self, answer: ViewedAnswer) -> str:
         """Return the verdict of a judge on an answer in a line, with a probability that is never 0 or 1; else ""."""
         from ...core.reading import probability_and_threshold
+        from ...core.scorer import UNSURE_FROM, UNSURE_TO
 
         if answer.verdict is None:
             return ""
         probability, threshold = probability_and_threshold(answer.probability, self.scorer.threshold)
         called = "right" if answer.verdict else "wrong"
+        called += ", but the judge is unsure" * (UNSURE_FROM < answer.probability < UNSURE_TO)
         return f"judged {called}: probability {probability}; {threshold} or more counts as right"
 
     def show(self, answer: ViewedAnswer, console: Any) -> None:
@@ -136,7 +138,8 @@ class Explainer:
             fields.append(("Verdict", self.verdict(answer)))
         elif not self.scorer.explains_answers:
             fields.append(("Score", f"{self.scorer.main} {number(answer.scores[self.scorer.main])}"))
-        fields += [("Reason", answer.reason), *answer.evidence]
+        reason = answer.reason if answer.verdict is None else _beside_verdict(answer.reason)
+        fields += [*[("Reason", reason)] * bool(reason), *answer.evidence]
         width = max(len(label) for label, _ in fields) + 2
         for label, text in fields:
             print_field(console, visible(label), text, width)
@@ -184,6 +187,17 @@ def of_row(answer: ViewedAnswer, row: Any) -> ViewedAnswer:
     key = item_key(row.system, answer.question, answer.answer)
     name = row.id or f"{row.file}, line {row.line}"
     return replace(answer, key=key, id=name, system=row.system, label=getattr(row, "label", None))
+
+
+def _beside_verdict(reason: str) -> str:
+    """Return the reason of a verdict without what stands beside it: the verdict, and the accepted answer.
+
+    >>> _beside_verdict("Unsure: the judge gives no reason; accepted: 'Rome'."), _beside_verdict("Judged right.")
+    ('The judge gives no reason.', '')
+    """
+    reason, stop, _ = reason.removeprefix("Unsure: ").partition("; accepted: ")
+    reason += "." * bool(stop)
+    return "" if reason.lower() == "judged right." else reason[:1].upper() + reason[1:]
 
 
 COLOURS = {  # of kinds of marks, as in viewer.css; black text on them has a contrast of at least 4.5 (WCAG AA)

@@ -47,7 +47,7 @@ from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.scoring import CELLS, CONFUSION, LOWEST, AnswerToRead, QuestionTotals, columns_to_read, were_recalled
 from ...statistics import estimation
-from ..judge_errors import JudgeErrors, confusion_table, differences_of_pairs, help_of_judge, judged_systems, whose
+from ..judge_errors import JudgeErrors, confusion_table, differences_of_pairs, help_of_judge, judged_systems
 from ..view.rows import scored_answers
 
 if TYPE_CHECKING:
@@ -59,8 +59,10 @@ FEW, LEAST_LINES = 10, 12  # answers that are listed unless a number is named, a
 SYSTEMS, LABELLED = "Systems", "labels of people"
 FAULTS = "Why answers were judged wrong"
 _OF_FAULTS = (
-    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show; what an "
-    "answer adds need not be wrong."
+    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. Another "
+    "value: a number, name or other word in place of the accepted one. Another order: the accepted items in another "
+    "order. Lacks a part: of the accepted answer. Adds something: that is not accepted, which need not be wrong. "
+    "Declined: gives no answer. Unknown: the words do not show it."
 )
 
 
@@ -341,7 +343,7 @@ class ScoreReport(Report):
             rows.append([system, *numbers, *(f"{score:.4f}" for score in shown.values()), *accuracy])
         header = ["system", *counts, *shown, *["accuracy"] * bool(judged)]
         marked = {number for number, row in enumerate(rows) if judged and row[0] in self.best}
-        short = judge_names(metric, header, whose(judged)) if judged else short_names(header)
+        short = judge_names(metric, header) if judged else short_names(header)
         main = header.index(scorer_class(metric).main)
         return Table(metric, header, rows, self.signatures[metric], marked, main, short=short)
 
@@ -363,7 +365,7 @@ class ScoreReport(Report):
                 scores = metrics[metric].by_system.get(system)  # None for a system whose rows have no predictions
                 row.append(metrics[metric].flagged.get(system) or (f"{scores[name]:.3f}" if scores else "-"))
             rows.append(row)
-        header = ["system", *(["right", *["from"] * labelled, "declined"] if judged else [])]
+        header = ["system", *(["accuracy", *["from"] * labelled, "declined"] if judged else [])]
         header += ["flagged" if metrics[metric].flagged else name for metric, name in columns]
         marked = {number for number, row in enumerate(rows) if row[0] in self.best}
         return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
