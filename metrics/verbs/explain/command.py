@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ... import terminal
+from ...registry import JUDGE, OF_PASSAGES, SCORERS, make_scorer, scorer_class
 
 WORST = 10  # answers of files that are shown, as many as `score` lists
 _METRIC = (
@@ -29,9 +30,7 @@ def explain(
     context: terminal.repeated(
         "--context", metavar="TEXT", help="grounding: a retrieved passage, once for each.", group=None
     ) = None,
-    metric: terminal.option(
-        Literal["kpqa", "aev", "f_meta", "ava", "grounding"] | None, "--metric", "-m", help=_METRIC
-    ) = None,
+    metric: terminal.option(Literal[*SCORERS] | None, "--metric", "-m", help=_METRIC) = None,
     idf: terminal.option(Path | None, "--idf", metavar="FILE", help=_IDF) = None,
     html: terminal.SamePage = None,
     checkpoint: terminal.option(str | None, "--checkpoint", metavar="FOLDER_OR_ID", help=_CHECKPOINT) = None,
@@ -76,7 +75,6 @@ def explain(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     arguments = dict(locals())  # the arguments, by name
-    from ...registry import make_scorer, scorer_class
     from ...reports.report import WIDTH, as_sentence, say
     from ...rows.errors import bad_usage
     from .report import Explainer
@@ -86,7 +84,7 @@ def explain(
     with terminal.usage("explain"):
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
-        metric = metric or ("kpqa" if idf else "grounding" if context else "ava")
+        metric = metric or ("kpqa" if idf else OF_PASSAGES if context else JUDGE)
         by_passages = scorer_class(metric).evidence == "contexts"
         judges = bool(scorer_class(metric).verdict)
         if idf and (judges or by_passages):
@@ -101,7 +99,7 @@ def explain(
             raise ValueError(f"--metric: {metric} says why of rows of files; {fix}")
         if texts_of_one == (None, None, None) and (by_passages or are_files):
             if output and not by_passages:
-                raise ValueError("--output: only grounding writes its sentences; leave it out, or see `score -o`")
+                raise ValueError(f"--output: only {OF_PASSAGES} writes its sentences; leave it out, or see `score -o`")
             terminal.check_outputs({"--html": html, "--output": output and Path(output)}, [*texts, idf])
             sources = terminal.read_inputs(texts, *reading)
         else:
@@ -168,7 +166,6 @@ def _answers_to_read(
     sources: Sequence[Any], of_rows: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
 ) -> tuple[str, list[Any]]:
     """Return how many answers of files are shown, and which."""
-    from ...registry import scorer_class
     from ...rows.errors import bad_usage
     from ...scale.options import ScoreOptions
     from ...scale.run import Run
@@ -192,7 +189,7 @@ def _unsupported(
     from .unsupported import unsupported_answers
 
     with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
-        progress("grounding", 0, None)  # while models are loaded
+        progress(explainer.scorer.name, 0, None)  # while models are loaded
         messages = {"notify": terminal.say, "problem": problem, "progress": progress}
         answers, counts, skips = unsupported_answers(sources, explainer, output=output, **of_rows, **messages)
     terminal.say_forms(sources)
