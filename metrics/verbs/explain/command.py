@@ -80,7 +80,7 @@ def explain(
     from .report import Explainer
 
     reading = [arguments[name] for name in terminal.READING]
-    of_files = {name: arguments[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
+    file_options = {name: arguments[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
     with terminal.usage("explain"):
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
@@ -103,10 +103,10 @@ def explain(
             terminal.check_outputs({"--html": html, "--output": output and Path(output)}, [*texts, idf])
             sources = terminal.read_inputs(texts, *reading)
         else:
-            _check_one_answer(texts, metric, by_passages, prediction, reference, context, of_files)
+            _check_one_answer(texts, metric, by_passages, prediction, reference, context, file_options)
             terminal.check_outputs({"--html": html}, [idf])
-        of_rows = {"columns": terminal.name_values("--column", column), "worst": worst or WORST}
-        of_rows["on_error"] = on_error or "fail"
+        row_options = {"columns": terminal.name_values("--column", column), "worst": worst or WORST}
+        row_options["on_error"] = on_error or "fail"
         if sources:
             from ...rows.reading import recorded_settings
             from ...scale.options import with_recorded
@@ -119,7 +119,7 @@ def explain(
     with terminal.failures("explain" if sources else ""):
         corpus = _references_of(idf) if idf else ()
         if sources and not by_passages:
-            headline, to_read = _answers_to_read(sources, of_rows, metric, settings)
+            headline, to_read = _answers_to_read(sources, row_options, metric, settings)
             if not to_read:
                 terminal.say("no answer to read: all are judged right, in the words of an accepted answer")
                 return
@@ -128,7 +128,7 @@ def explain(
         if not sources:
             answers = iter([explainer.explained(texts[0], prediction, context if by_passages else reference)])
         elif by_passages:
-            answers, headline, lines = _unsupported(sources, explainer, of_rows, output)
+            answers, headline, lines = _unsupported(sources, explainer, row_options, output)
         else:
             answers = _explained(explainer, to_read)
         say(out, [headline] * bool(headline), "bold")
@@ -163,7 +163,7 @@ def _explained(explainer: Any, to_read: Iterable[Any]) -> Iterator[Any]:
 
 
 def _answers_to_read(
-    sources: Sequence[Any], of_rows: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
+    sources: Sequence[Any], row_options: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
 ) -> tuple[str, list[Any]]:
     """Return how many answers of files are shown, and which."""
     from ...rows.errors import bad_usage
@@ -173,7 +173,7 @@ def _answers_to_read(
     with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("scoring", 0, None)  # while models are loaded
         with bad_usage():
-            run = Run(sources, ScoreOptions([metric], {metric: settings}, **of_rows))
+            run = Run(sources, ScoreOptions([metric], {metric: settings}, **row_options))
         to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
     terminal.say_forms(sources)
     first, every = to_read.first, sum(to_read.counts.values())
@@ -183,7 +183,7 @@ def _answers_to_read(
 
 
 def _unsupported(
-    sources: Sequence[Any], explainer: Any, of_rows: Mapping[str, Any], output: str | None
+    sources: Sequence[Any], explainer: Any, row_options: Mapping[str, Any], output: str | None
 ) -> tuple[list[Any], str, list[str]]:
     """Return the worst answers of files, how many there are, and what else is known; messages go to standard error."""
     from .unsupported import unsupported_answers
@@ -191,7 +191,7 @@ def _unsupported(
     with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress(explainer.scorer.name, 0, None)  # while models are loaded
         messages = {"notify": terminal.say, "problem": problem, "progress": progress}
-        answers, counts, skips = unsupported_answers(sources, explainer, output=output, **of_rows, **messages)
+        answers, counts, skips = unsupported_answers(sources, explainer, output=output, **row_options, **messages)
     terminal.say_forms(sources)
     if skips.skipped:
         terminal.warn(f"skipped {skips.skipped:,} bad rows")
@@ -206,28 +206,28 @@ def _check_one_answer(
     prediction: str | None,
     reference: list[str] | None,
     context: list[str] | None,
-    of_files: Mapping[str, Any],
+    file_options: Mapping[str, Any],
 ) -> None:
     """Raise a ValueError if the texts of one answer are missing or bad, or an option of files is given with them."""
     evidence, wrong = ("--context", "--reference") if by_passages else ("--reference", "--context")
     wanted, other = (context, reference) if by_passages else (reference, context)
     if other:
         raise ValueError(f"{wrong}: {metric} reads no such text; give {evidence}, or another --metric")
-    for option, value in (("--prediction", prediction), (evidence, wanted)):
-        if value is None:
+    for option, chosen in (("--prediction", prediction), (evidence, wanted)):
+        if chosen is None:
             needed = f"{metric} explains one answer with --prediction and {evidence}"
             raise ValueError(f"{option}: missing; {needed}. Files of rows are named alone; there is none of this name")
     if len(texts) > 1:
         raise ValueError(f"QUESTION: expected one text, got {len(texts)}; put it into quotation marks")
-    for option, value in of_files.items():
-        if value:
+    for option, chosen in file_options.items():
+        if chosen:
             flag = "--" + option.rstrip("_").replace("_", "-")
             raise ValueError(f"{flag}: only for files of rows; leave it out")
-    for option, values in {"QUESTION": texts, "--prediction": [prediction], evidence: wanted}.items():
-        if any("\ud800" <= letter <= "\udfff" for value in values for letter in value):
+    for option, chosen in {"QUESTION": texts, "--prediction": [prediction], evidence: wanted}.items():
+        if any("\ud800" <= letter <= "\udfff" for text in chosen for letter in text):
             raise ValueError(f"{option}: expected valid Unicode text, got bytes that are not UTF-8")
         may_be_empty = option == "--prediction" or (option == "QUESTION" and by_passages)
-        if not may_be_empty and not all(value.strip() for value in values):
+        if not may_be_empty and not all(text.strip() for text in chosen):
             raise ValueError(f"{option}: expected a text, got an empty one; is a shell variable unset?")
 
 

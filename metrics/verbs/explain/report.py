@@ -97,7 +97,7 @@ class Explainer:
         columns = self.scorer.checked(columns)
         (row,), result = self.scorer.explained(columns, self.corpus)
         self.counts += result.counts
-        scores = {name: float(values[0]) for name, values in self.scorer.row_scores(result.values).items()}
+        scores = {name: float(column[0]) for name, column in self.scorer.row_scores(result.values).items()}
         return viewed(self.scorer, question, row, scores, (columns.get("contexts") or [()])[0])
 
     def page(self, answers: Sequence[ViewedAnswer], title: str = "", **texts: Sequence[str]) -> str:
