@@ -1,8 +1,7 @@
 """What is wrong with an answer that was judged wrong: named where its words show it, nothing where they do not."""
 
 import genqa_metrics
-from genqa_metrics.ava.differences import Difference
-from genqa_metrics.ava.faults import fault
+from genqa_metrics.ava.differences import Difference, faults_of
 from genqa_metrics.verbs.score.report import FAULTS, READ
 
 from tests.factories.cases import with_cases
@@ -10,11 +9,12 @@ from tests.factories.cases import with_cases
 
 @with_cases
 def test_a_fault_is_named_where_the_words_show_it(reference, answer, expected):
-    assert fault("What is it?", [reference], answer) == expected
+    assert faults_of(["What is it?"], [[reference]], [answer]) == [expected]
 
 
 def test_the_nearest_reference_counts():
-    assert fault("How long?", ["a fortnight", "14 days of the calendar"], "20 days of the calendar") == "another value"
+    references = ["a fortnight", "14 days of the calendar"]
+    assert faults_of(["How long?"], [references], ["20 days of the calendar"]) == ["another value"]
 
 
 def test_score_names_the_fault_of_answers_to_read():

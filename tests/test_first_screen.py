@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import genqa_metrics
 import pytest
 from genqa_metrics.ava.scorer import AvaScorer
+from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.registry import scorer_class
 from genqa_metrics.reports.excerpt import reading_lines, why_to_read
 from genqa_metrics.scale.options import ScoreOptions
@@ -26,7 +27,7 @@ from genqa_metrics.scale.scoring import (
 from tests.factories.cases import with_cases
 from tests.factories.files import questions_of, run, save
 
-JUDGE = SimpleNamespace(thresholds={"p": 0.5}, verdict="v", evidence="references", doubt=lambda *texts: "")
+JUDGE = SimpleNamespace(thresholds={"p": 0.5}, verdict="v", evidence="references", doubts=Scorer.doubts)
 
 
 def columns(probabilities, labels, threshold=0.5):
@@ -84,7 +85,7 @@ def test_of_the_surest_right_answers_those_with_a_doubt_come_first():
     rows = columns([0.99, 0.98, 0.97], [None] * 3)
     rows["references"] = [["Utah, Ohio and Iowa"]] * 3
     rows["prediction"] = ["The three states that were named.", "Ohio and Iowa", "Iowa, Ohio and Utah"]
-    found = answers_to_read(rows, 10, SimpleNamespace(**{**vars(JUDGE), "doubt": AvaScorer.doubt}))
+    found = answers_to_read(rows, 10, SimpleNamespace(**{**vars(JUDGE), "doubts": AvaScorer.doubts}))
     assert [(answer.id, answer.fault) for answer in found.first] == [
         ("q1", 'check: "Utah" is not in the answer'),
         ("q0", ""),

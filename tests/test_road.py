@@ -112,9 +112,9 @@ def test_two_rows_pass_few_files_of_the_package():
     score = "command(['score', str(input_file), '--metric', 'ava'])"
     files, changes, opened = followed(score, "from genqa_metrics.cli import app as command")
     assert opened == 1
-    assert files <= 34
-    assert changes <= 480  # threads take turns in no fixed order
+    assert files <= 31
+    assert changes <= 375  # threads take turns in no fixed order
     compute = "load('ava').compute(questions=questions, predictions=predictions, references=references)"
     files, changes, _ = followed(compute, "from genqa_metrics import load")
-    assert files <= 17
-    assert changes <= 260
+    assert files <= 12
+    assert changes <= 150

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..core.checkpoints import CheckpointError, read_json
-from ..core.judge_model import MOST_ANSWERS, check_counts, check_profile
+from ..core.judge_model import MOST_ANSWERS, check_measured, limits_of_counts
 from ..core.reading import text_key
-from ..core.scorer import check_number, is_number
+from ..core.scorer import is_number
 
 CALIBRATION_FILE = "calibration.json"  # the name by which it is found beside a checkpoint
 AGAIN = "write it again with genqa-metrics calibrate"
@@ -107,11 +107,8 @@ def read_calibration(path: str | os.PathLike) -> Calibration:
             raise ValueError("expected a slope above 0 and a threshold from 0 to 1")
         if content["digest"] != content_digest(content):
             raise ValueError("it was edited after it was written (another digest)")
-        check_number("labels", content["labels"], 1, MOST_ANSWERS)
-        check_counts(content["errors"], least=1e-6)  # effective numbers, which can be small
-        for counts in content["systems"]:
-            check_counts(counts, least=0)
-        check_profile(content)
+        errors = limits_of_counts(content["errors"], least=1e-6)  # effective numbers, which can be small
+        check_measured(content, 0, [("labels", content["labels"], 1, MOST_ANSWERS), *errors])
     except (CheckpointError, ValueError, KeyError, AttributeError, TypeError) as error:
         reason = error.__cause__ if isinstance(error, CheckpointError) and error.__cause__ else error
         kind = f"{type(reason).__name__}: " if not isinstance(reason, ValueError) else ""

@@ -3,6 +3,10 @@
 A difference is a fact of the texts: another number, date or name, Yes for No, a negation, one place in otherwise equal
 texts, or a part that one text has and the other, which says nothing else, does not have. Other words are no
 difference, since they can say the same. A judge of prompts also finds the part of an answer that it does not accept.
+
+Faults are kinds of differences, which are counted. They were tested on wrong answers whose authors noted the error
+that they made: a rule stays if at least 70% of the faults that it names are these errors. That an answer adds
+something was not tested so: it is a fact of the texts, and need not be the error.
 """
 
 import re
@@ -13,14 +17,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.answers import attempted
 from ..core.reading import COMMON
 from ..core.replacing import FIRST_WORDS
 from ..core.words import WORD, NumberInText, absent_words, content, equal, keys, nearest_reference, quantities
+from .judging import Rules
 
 SURE = 0.8  # probability from which an answer with another part counts as accepted
 MOST = 3  # differences that are named
 MOST_PARTS = 12  # of a text
-LONG = 25  # words of an answer up to which single values and names are compared, and additions are named
+LONG = 25  # words of an answer up to which its values, names and additions are named
 LONGEST = 100  # words of a text in which one place is looked for
 PLACE = 4  # words of a place in which two texts differ
 NEAREST = 2  # parts of the accepted answer that are tried in the place of a part of the answer
@@ -28,6 +34,14 @@ ALIKE = 4  # letters with which names of one thing begin, as Germany and German
 ORDERED = 3  # words in another order; two are two spellings, or one thing that is said the other way round
 ROUNDED = 0.05  # relative difference of two numbers that another unit explains
 ITEM = 4  # words up to which a part is an item of a list
+LONG_REFERENCE = 8  # content words of a reference of which a part can be missing
+FAULTS = DECLINES, VALUE, ORDER, PART, ADDS = (
+    "declined",
+    "another value",
+    "another order",
+    "lacks a part",
+    "adds something",
+)
 LINKING = frozenset(  # words beside COMMON that say nothing alone
     "about almost also although approximately around because but can could enough fairly fully here however i if just "
     "me my nearly our please quite rather roughly since so some such then there therefore these those thus too us "
@@ -125,7 +139,8 @@ def _yes_or_no(question: str, reference: str, answer: str) -> list[Difference]:
 
 def _values_that_differ(question: str, reference: str, answer: str) -> list[Difference]:
     """Return dates and numbers of an answer that stand in the place of others of the accepted answer."""
-    stated, accepted, asked = map(_values, (answer, reference, question))
+    texts = answer, reference, question
+    stated, accepted, asked = map(_values, texts, list(map(quantities, texts)))
     added = [figure for figure in stated if not any(_may_be_same(figure, other) for other in accepted + asked)]
     lacking = [figure for figure in accepted if not any(_may_be_same(figure, other) for other in stated + asked)]
     result = []
@@ -144,12 +159,13 @@ class _Value(NamedTuple):
     number: NumberInText | None = None  # None for a date
 
 
-def _values(text: str) -> list[_Value]:
+def _values(text: str, numbers: Sequence[NumberInText]) -> list[_Value]:
+    """Return the dates of a text, and those of its numbers that are not in dates."""
     matches = (m for m in _DATE.finditer(text) if m[0] != "May" or text[: m.start()].rstrip()[-1:].isalnum())
     dates = [_Value(match[0], match.start()) for match in matches]  # without the verb that begins a sentence
     in_dates = {position for date in dates for position in range(date.start, date.start + len(date.text))}
     result = []
-    for number in quantities(text):
+    for number in numbers:
         shown = text[number.start : number.end].rstrip(_EDGE)
         is_speed = number.kind == "metres" and re.match(r"\s*(?:an?|per)\b", text[number.end :])
         if is_speed or shown.endswith(" in"):  # "eight in the morning" are no inches
@@ -161,8 +177,8 @@ def _values(text: str) -> list[_Value]:
 def _may_be_same(first: _Value, second: _Value) -> bool:
     """Return whether two values may be the same; a date may be a part of another one.
 
-    >>> pairs = ("3 months", "90 days"), ("3 months", "3 days"), ("5 km", "two hours"), ("May", "2 May"), ("5", "5 km")
-    >>> [_may_be_same(*(_values(f"in {text}")[0] for text in pair)) for pair in pairs]
+    >>> pairs = ("3 months", "90 days"), ("3 months", "3 days"), ("5 km", "2 hours"), ("in May", "2 May"), ("5", "5 m")
+    >>> [_may_be_same(*(_values(text, quantities(text))[0] for text in pair)) for pair in pairs]
     [True, False, False, True, True]
     """
     if first.number and second.number:
@@ -431,3 +447,34 @@ def differences(
             first = shorter[0] if shorter else Difference("contradicts", text, phrase)
             best[row], result[row] = float(score), [replace(first, start=start + first.start)]
     return result
+
+
+def faults_of(questions: Sequence[str], references: Sequence[Sequence[str]], answers: Sequence[str]) -> list[str]:
+    """Return what is wrong with answers that were judged wrong, each one of `FAULTS`; "" where words do not show it.
+
+    >>> faults_of(["How many legs?", "Who?"], [["six legs"], ["a painter"]], ["It has eight legs.", "I don't know."])
+    ['another value', 'declined']
+    >>> faults_of(["What does it cost?"], [["40 euros"]], ["It costs 40 euros, and you pay by card."])
+    ['adds something']
+    """
+    rows = Rules().rows(questions, references, answers)
+    texts = zip(attempted(answers), questions, references, rows, strict=True)
+    return [_fault(question, accepted, row.answer) if tried else DECLINES for tried, question, accepted, row in texts]
+
+
+def _fault(question: str, references: Sequence[str], answer: str) -> str:
+    """Return the fault of an answer that was judged wrong, as a judge reads it; "" where its words do not show it."""
+    if stated := stated_differences(question, references, answer):
+        return VALUE if stated[0].accepted else PART if stated[0].kind == "missing" else ADDS
+    answer_words, asked = content(answer), set(content(question))
+    accepted = content(nearest_reference(references, answer))
+    if not answer_words or len(answer_words) > LONG:
+        return ""
+    needed = [key for key in accepted if key not in asked]
+    lacks = [key for key in needed if key not in answer_words]
+    extra = [key for key in answer_words if key not in accepted and key not in asked]
+    order = [accepted.index(key) for key in answer_words if key in accepted]
+    if len(set(order)) >= ORDERED and order != sorted(order):
+        return ORDER if not lacks and len(extra) <= 2 else ""
+    lacks_some = len(needed) / 4 <= len(lacks) < len(needed)
+    return PART if lacks_some and len(extra) <= 1 and len(accepted) >= LONG_REFERENCE else ""

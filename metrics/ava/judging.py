@@ -5,10 +5,11 @@ answer right or wrong because of how it is phrased. References are ordered; trip
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import Any
 from unicodedata import numeric
 
 import numpy as np
@@ -64,30 +65,50 @@ class Rules:
         return "+".join(self.names) or "none"
 
     def read(self, question: str, references: Sequence[str], output: str) -> Row:
-        """Return a row as a judge reads it, with the verdicts of exact comparisons."""
-        question, texts = readable(question), [readable(text) or text for text in references]
-        answer = readable(output)
+        """Return a row as a judge reads it; see `rows`."""
+        return self.rows([question], [references], [output])[0]
+
+    def rows(self, questions: Sequence[str], references: Sequence[Sequence[str]], outputs: Sequence[str]) -> list[Row]:
+        """Return rows as a judge reads them, with the verdicts of exact comparisons."""
+        questions, answers = list(map(readable, questions)), list(map(readable, outputs))
+        shown = _of_each(readable, references)
+        accepted = [[shown[text] or text for text in texts] for texts in references]
         if "answer" in self.names:
-            extracted = [extract_answer(text) for text in texts]
-            if all(extracted):  # a reference can be a call of a tool
-                texts, answer = extracted, readable_answer(extract_answer(output), extracted)
-        if "retraction" in self.names and answer not in texts:
-            answer = without_retracted(answer, question)
-        if "option" in self.names and (letters := options(question)):
-            texts, answer = [with_option(text, letters) for text in texts], with_option(answer, letters)
+            extracted, outputs = _of_each(extract_answer, accepted), list(map(extract_answer, outputs))
+            for i, texts in enumerate(accepted):
+                if all(extracted[text] for text in texts):  # a reference can be a call of a tool
+                    accepted[i] = [extracted[text] for text in texts]
+                    answers[i] = readable_answer(outputs[i], accepted[i])
+        if "retraction" in self.names:
+            rows = zip(questions, accepted, answers, strict=True)
+            answers = [text if text in texts else without_retracted(text, question) for question, texts, text in rows]
+        for i, letters in enumerate(map(options, questions) if "option" in self.names else ()):
+            if letters:
+                accepted[i] = [with_option(text, letters) for text in accepted[i]]
+                answers[i] = with_option(answers[i], letters)
         if "no_answer" in self.names:
-            texts = [NO_ANSWER if has_no_answer(text) else text for text in texts]
-        return Row(question, texts, answer, [self._verdict(question, text, answer) for text in texts])
+            is_none = _of_each(has_no_answer, accepted)
+            accepted = [[NO_ANSWER if is_none[text] else text for text in texts] for texts in accepted]
+        return [
+            Row(question, texts, answer, [self._verdict(question, text, answer) for text in texts])
+            for question, texts, answer in zip(questions, accepted, answers, strict=True)
+        ]
 
     def _verdict(self, question: str, reference: str, answer: str) -> Verdict | None:
         """Return the verdict of the first exact comparison that decides on an answer and a reference; else None."""
         comparisons = {
             "identity": lambda: identical(reference, answer, question),
             "number": lambda: same_number(reference, answer, question),
-            "no_answer": lambda: (has_no_answer(reference) and declines(answer)) or None,
+            "no_answer": lambda: (reference == NO_ANSWER and declines(answer)) or None,
         }
         verdicts = ((comparisons[rule](), rule) for rule in EXACT if rule in self.names)
         return next((Verdict(right, rule) for right, rule in verdicts if right is not None), None)
+
+
+def _of_each(function: Callable[[str], Any], rows: Iterable[Sequence[str]]) -> dict[str, Any]:
+    """Return {text: what a function returns of it} of all texts of rows; each different text is read once."""
+    texts = dict.fromkeys(chain.from_iterable(rows))
+    return dict(zip(texts, map(function, texts), strict=True))
 
 
 _OPTION = re.compile(r"(?m)^[ \t]*\(?([A-J])[).:][ \t]+(\S.*?)[ \t]{0,9}$")
@@ -324,6 +345,8 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
     >>> joined_references(["CA", "California", "california"], "It is in California.")
     'California; CA'
     """
+    if len(references) == 1:
+        return references[0]
     spoken, ranked = words(candidate), {}
     for reference in references:
         reference_keys = words(reference)
@@ -409,15 +432,14 @@ class Judge(JudgeReader):
         """
         rows, triples, asked, logits = [], [], [], []
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
-        for i, columns in enumerate(zip(questions, references, predictions, strict=True)):
-            row = self.rules.read(*columns)
-            answer = row.answer
-            if not answer.strip() or not (row.is_reference or any(map(str.isalnum, answer))):
+        whole, lengths = self.loaded.configuration == PROMPT, (self.loaded.long_answer, self.loaded.passage)
+        read = self.rules.rows(questions, references, predictions)
+        answers = [row.answer for row in read]
+        if "passage" in self.rules.names and not whole:
+            answers = [passage(row.answer, row.question, row.references, keys, *lengths) for row in read]
+        for i, (row, answer) in enumerate(zip(read, answers, strict=True)):
+            if not row.answer.strip() or not (row.is_reference or any(map(str.isalnum, row.answer))):
                 continue
-            whole = self.loaded.configuration == PROMPT
-            if "passage" in self.rules.names and not whole:
-                lengths = self.loaded.long_answer, self.loaded.passage
-                answer = passage(answer, row.question, row.references, keys, *lengths)
             for texts, right in read_references(row, joined, best):
                 if right is None:
                     asked.append(len(rows))

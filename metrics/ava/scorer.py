@@ -4,12 +4,13 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
 
-from ..core.answers import attempts
+from ..core.answers import attempted
 from ..core.checkpoints import CAUSAL_MODEL, ENCODERS
 from ..core.inference import check_fork
 from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge, read_measured
@@ -27,9 +28,8 @@ from ..core.scorer import (
     is_number,
 )
 from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration
-from .differences import LONG, differences, doubt
+from .differences import FAULTS, LONG, differences, doubt, faults_of
 from .explaining import NO_REASON, explanations, marks, reason_by_rule
-from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
 
@@ -71,8 +71,7 @@ class AvaScorer(Scorer):
     }
     recalls = True
     faults = FAULTS
-    fault = staticmethod(fault)
-    doubt = staticmethod(doubt)
+    faults_of = staticmethod(faults_of)
     device = "cpu"  # until the model is loaded
 
     def load(
@@ -210,7 +209,8 @@ class AvaScorer(Scorer):
         unsure = self._read_again(rows, scores)
         scores = self._scaled(scores)
         correct = scores >= self.threshold
-        declined = [not right and not attempts(text) for right, text in zip(correct, rows[2], strict=True)]
+        declined = np.zeros(len(correct))
+        declined[~correct] = ~np.array(attempted(compress(rows[2], ~correct)), dtype=bool)
         statistics = np.stack([correct, scores, declined], axis=1).astype(float)
         row_counts, again = [], set(unsure.tolist())
         for i in range(len(scores)):
@@ -245,13 +245,18 @@ class AvaScorer(Scorer):
         loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded] or [None]
         rows = columns["questions"], columns["references"], columns["predictions"]
         result = [""] * len(rows[0])
-        attempted = [i for i, answer in enumerate(rows[2]) if attempts(answer)]
+        answered = [i for i, tried in enumerate(attempted(rows[2])) if tried]
         for is_long in (False, True):
-            numbers = [i for i in attempted if (len(rows[2][i].split()) > LONG) == is_long]
+            numbers = [i for i in answered if (len(rows[2][i].split()) > LONG) == is_long]
             named = differences(*_taken(rows, numbers), None if is_long else loaded[0])
             for i, stated in zip(numbers, named, strict=True):
                 result[i] = ", ".join(each.brief for each in stated)
         return result
+
+    @staticmethod
+    def doubts(questions: Sequence[str], references: Sequence[Sequence[str]], answers: Sequence[str]) -> list[str]:
+        """Return what to check of answers that were judged right; see `Scorer.doubts`."""
+        return list(map(doubt, questions, references, answers))
 
     def _by_second_scaled(self, *columns: Sequence) -> np.ndarray:
         return self._scaled(self._by_second(*columns))

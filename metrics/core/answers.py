@@ -6,6 +6,7 @@ stays as it is.
 
 import json
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from .reading import readable
@@ -373,5 +374,10 @@ def attempts(output: str) -> bool:
     >>> attempts("Paris"), attempts("<think>Hm.</think> I don't know."), attempts("  ")
     (True, False, False)
     """
-    answer = readable(extract_answer(output))
-    return any(character.isalnum() for character in answer) and not declines(answer)
+    return attempted([output])[0]
+
+
+def attempted(outputs: Iterable[str]) -> list[bool]:
+    """Return whether each output gives an answer; see `attempts`."""
+    answers = list(map(readable, list(map(extract_answer, outputs))))
+    return [any(map(str.isalnum, answer)) and not declines(answer) for answer in answers]

@@ -473,13 +473,12 @@ def adapter_settings(folder: Path) -> dict:
     path = folder / "adapter_config.json"
     written = read_json(path)
     settings = {name: written[name] for name in LORA if written.get(name) is not None}
-    rank = settings.setdefault("r", 8)
-    most = MAX_SCALE * rank if is_whole(rank, 1) else math.inf
-    layers = settings.get("layers_to_transform", [])
     checks = {
         name: (name in (*LORA, *UNUSED) or setting in (None, False, "", [], {}, "none"), "null, for a plain adapter")
         for name, setting in written.items()
     }
+    rank, layers = settings.setdefault("r", 8), settings.get("layers_to_transform", [])
+    most = MAX_SCALE * rank if is_whole(rank, 1) else math.inf
     checks["peft_type"] = written.get("peft_type") == "LORA", "LORA"
     checks["r"] = is_whole(rank, 1, MAX_RANK), f"a whole number from 1 to {MAX_RANK}"
     is_alpha = is_number(alpha := settings.setdefault("lora_alpha", 8), 0, most) and alpha != 0

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
@@ -53,7 +53,7 @@ from .inference import (
 from .kept_logits import KeptLogits
 from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import check_number, is_number, is_whole, one_of, quiet, whole
+from .scorer import check_numbers, number_within, one_of, or_null, quiet, whole
 from .words import MARK_TYPES, MARKS, marked, word_marks, words
 
 LINEAR = "linear"  # a classifier of four features
@@ -138,9 +138,9 @@ class JudgeReader:
         unique = {triple: i for i, triple in enumerate(dict.fromkeys(triples))}
         if not unique:
             return np.zeros(0)
-        rows, loaded = list(unique), self.loaded
+        rows, loaded, model = list(unique), self.loaded, self.loaded.model
         if loaded.configuration == LINEAR:
-            logits = np.array([linear_features(*row) for row in rows]) @ loaded.model["weight"] + loaded.model["bias"]
+            logits = np.array([linear_features(*row) for row in rows]) @ model["weight"] + model["bias"]
             return logits[[unique[triple] for triple in triples]]
 
         columns = encoded(loaded.tokenizer, loaded.configuration, rows, loaded.max_length, loaded.marks)
@@ -154,8 +154,8 @@ class JudgeReader:
         def run(batch: list[int]) -> np.ndarray:
             return self._run([padded([column[i] for i in batch]) for column in columns])
 
-        batches = budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens))
-        for batch, batch_logits in results_of(run, batches, getattr(loaded.model, "workers", 1)):
+        batches = budgeted(lengths, budget_on(model.device.type, self.batch_tokens))
+        for batch, batch_logits in results_of(run, batches, getattr(model, "workers", 1)):
             logits[batch] = batch_logits.reshape(-1)
         return logits[[unique[triple] for triple in triples]]
 
@@ -305,19 +305,15 @@ def read_settings(folder: Path) -> dict:
     if not path.is_file():
         fix = "training/ava/train_ava.py makes a judge with it"
         raise ValueError(f"checkpoint: {folder} has no {SETTINGS_FILE}; {fix}")
-    number = partial(is_number, least=-MAX_SETTING, most=MAX_SETTING)
     checks = {
-        "marks": (lambda setting: setting in (None, *MARKS), f"null or one of {', '.join(MARKS)}"),
+        "marks": or_null(one_of(MARKS)),
         "configuration": one_of((*CONFIGURATIONS, LINEAR, PROMPT)),
         "reference_aggregation": one_of(AGGREGATIONS),
         "max_length": whole(LEAST_LENGTH, MAX_SETTING),
-        "layers": (
-            lambda setting: setting is None or is_whole(setting, 1, MAX_SETTING),
-            "null or a whole number above 0",
-        ),
+        "layers": or_null(whole(1, MAX_SETTING)),
         **dict.fromkeys(("long_answer", "passage"), whole(1, MAX_SETTING)),
-        **dict.fromkeys(("slope", "intercept"), (number, f"a number from -{MAX_SETTING} to {MAX_SETTING}")),
-        "threshold": (lambda setting: is_number(setting, 0, 1), "a number from 0 to 1"),
+        **dict.fromkeys(("slope", "intercept"), number_within(-MAX_SETTING, MAX_SETTING)),
+        "threshold": number_within(0, 1),
     }
     return read_checked(path, {field.name: field.default for field in fields(JudgeSettings)}, checks)
 
@@ -457,25 +453,32 @@ COUNTED = (("accepted", "correct"), ("rejected", "incorrect"))  # answers that a
 MOST_ANSWERS = 1_000_000  # with a label; more are a mistake, and would make every interval narrow
 
 
-def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:
-    """Raise a ValueError unless an object has counts of answers by verdict and label, at least `least` for each label.
+Limits = list[tuple[str, object, float, float]]  # names and numbers with the least and the most that they can be
 
-    >>> check_counts({"accepted": 9, "correct": 10, "rejected": float("nan"), "incorrect": 10})
+
+def limits_of_counts(counts: Mapping[str, Any], least: float = 1) -> Limits:
+    """Return the limits of counts of answers by verdict and label, of which each label has at least `least`."""
+    limits = []
+    for hits, answers in COUNTED:
+        limits += [(answers, counts[answers], least, MOST_ANSWERS), (hits, counts[hits], 0, counts[answers])]
+    return limits
+
+
+def check_measured(content: Mapping[str, Any], least: float = 1, more: Limits = ()) -> None:
+    """Raise a ValueError unless a file names its data, and its counts, and `more` numbers, are within their limits.
+
+    >>> counts = {"accepted": 9, "correct": 10, "rejected": float("nan"), "incorrect": 10}
+    >>> check_measured({"data": {}, "systems": [counts]})
     Traceback (most recent call last):
         ...
     ValueError: rejected: expected a number from 0 to 10, got nan
     """
-    for hits, answers in COUNTED:
-        check_number(answers, counts[answers], least, MOST_ANSWERS)
-        check_number(hits, counts[hits], 0, counts[answers])
-
-
-def check_profile(content: Mapping[str, Any]) -> None:
-    """Raise a ValueError unless names of data sets and counts of their rows have the right types and ranges."""
     if not isinstance(content["data"], Mapping):
         raise ValueError(f"data: expected names with digests, got {content['data']!r:.40}")
-    for name, count in dict(content.get("profile", {})).items():
-        check_number(f"profile, {name}", count, 0, MOST_ANSWERS)
+    limits = [limit for counts in content["systems"] for limit in limits_of_counts(counts, least)]
+    profile = dict(content.get("profile", {}))
+    limits += [(f"profile, {name}", count, 0, MOST_ANSWERS) for name, count in profile.items()]
+    check_numbers([*more, *limits])
 
 
 def read_measured(folder: Path) -> list[dict[str, Any]]:
@@ -485,9 +488,7 @@ def read_measured(folder: Path) -> list[dict[str, Any]]:
         try:
             content = read_json(path)
             content |= {name: str(content[name]) for name in MUST_BE_EQUAL}
-            for counts in content["systems"]:
-                check_counts(counts)
-            check_profile(content)
+            check_measured(content)
         except (CheckpointError, ValueError, KeyError, AttributeError, TypeError) as error:
             names = ", ".join(name for pair in COUNTED for name in pair)
             raise ValueError(

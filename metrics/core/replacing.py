@@ -54,11 +54,11 @@ def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
     ]
 
 
-def instead(question: str, reference: str, answer: str, part: str) -> str | None:
-    """Return the first number or name of a reference that can replace a part of an answer, None if there is none.
+def instead(question: str, reference: str, answer: str, phrase: str) -> str | None:
+    """Return the first number or name of a reference that can replace a phrase of an answer, None if there is none.
 
     A number (digits or words) is replaced by a number, preferably of the same length, a name (a capitalized word) by a
-    name. The replacement is in neither question nor answer; the part is in neither question nor reference.
+    name. The replacement is in neither question nor answer; the phrase is in neither question nor reference.
 
     >>> instead("When?", "on 8 May 1945", "In May 1944", "1944"), instead("When?", "1945", "In May 1944", "In")
     ('1945', None)
@@ -71,12 +71,14 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
     'Leonardo da Vinci'
     >>> instead("", "1.500 people came.", "There were 1500.", "1500")
     """
-    kind = next((kind for kind in (_NUMBER, _NAME) if kind.fullmatch(part)), None)
-    if kind is _NAME and part.lower() in FIRST_WORDS:
+    kind = next((kind for kind in (_NUMBER, _NAME) if kind.fullmatch(phrase)), None)
+    if kind is _NAME and phrase.lower() in FIRST_WORDS:
         return None
-    if kind is None or any(re.search(rf"(?i)(?<!\w){re.escape(part)}(?!\w)", text) for text in (question, reference)):
+    if kind is None or any(
+        re.search(rf"(?i)(?<!\w){re.escape(phrase)}(?!\w)", text) for text in (question, reference)
+    ):
         return None
-    if kind is _NUMBER and any(_may_be_equal(text, part) for text in kind.findall(reference)):
+    if kind is _NUMBER and any(_may_be_equal(text, phrase) for text in kind.findall(reference)):
         return None  # the reference has it
     asked_and_answered = f"{question} {answer}".lower()
     candidates = [text for text in kind.findall(reference) if text.lower() not in asked_and_answered]
@@ -84,7 +86,7 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
         names = (dropwhile(lambda word: word.lower() in FIRST_WORDS, name.split()) for name in candidates)
         candidates = list(filter(None, map(" ".join, names)))
     candidates = [text for text in candidates if kind is _NUMBER or not _NUMBER.fullmatch(text)]
-    alike = [text for text in candidates if len(text) == len(part)] if kind is _NUMBER else []
+    alike = [text for text in candidates if len(text) == len(phrase)] if kind is _NUMBER else []
     return (alike or candidates or [None])[0]
 
 

@@ -39,9 +39,9 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def shown(value: object) -> str:
-    """Return a value as an error message shows it, not longer than 60 characters."""
-    text = repr(value)
+def shown(content: object) -> str:
+    """Return what came as an error message shows it, not longer than 60 characters."""
+    text = repr(content)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -131,9 +131,10 @@ def check_setting(name: str, is_good: bool, expected: str, setting: object) -> N
         raise ValueError(f"{name}: expected {expected}, got {setting!r}")
 
 
-def check_number(name: str, number: object, low: float, high: float) -> None:
-    """Raise a ValueError unless something is a number within limits."""
-    check_setting(name, is_number(number, low, high), f"a number from {low:,g} to {high:,.12g}", number)
+def check_numbers(named: Iterable[tuple[str, object, float, float]]) -> None:
+    """Raise a ValueError unless each of (name, number, least, most) is a number within its limits."""
+    for name, number, least, most in named:
+        check_setting(name, is_number(number, least, most), f"a number from {least:,g} to {most:,.12g}", number)
 
 
 def whole(least: int, most: float = inf) -> tuple[Callable[[object], bool], str]:
@@ -142,9 +143,20 @@ def whole(least: int, most: float = inf) -> tuple[Callable[[object], bool], str]
     return lambda setting: is_whole(setting, least, most), f"a whole number {limits}"
 
 
+def number_within(least: float, most: float) -> tuple[Callable[[object], bool], str]:
+    """Return (test, description) for `Scorer.checks` of a setting that is a number from `least` to `most`."""
+    return lambda setting: is_number(setting, least, most), f"a number from {least:g} to {most:g}"
+
+
 def one_of(options: Sequence) -> tuple[Callable[[object], bool], str]:
     """Return (test, description) for `Scorer.checks` of a setting that is one of `options`."""
     return lambda setting: setting in options, f"one of {', '.join(options)}"
+
+
+def or_null(check: tuple[Callable[[object], bool], str]) -> tuple[Callable[[object], bool], str]:
+    """Return (test, description) of a setting in a file that `check` allows, or that is null."""
+    is_good, expected = check
+    return lambda setting: setting is None or is_good(setting), f"null or {expected}"
 
 
 SWITCH = (lambda setting: isinstance(setting, bool), "True or False")
@@ -242,11 +254,11 @@ def unknown_name_message(name: str, problem: str, names: Iterable[str]) -> str:
     return f"{name}: {problem}; {hint} are {', '.join(names)}"
 
 
-def check_names(names: Iterable[str], problem: str, known: Sequence[str]) -> None:
+def check_names(names: Iterable[str], problem: str, allowed: Sequence[str]) -> None:
     """Raise a TypeError about the first unknown name, with a suggestion."""
     for name in names:
-        if name not in known:
-            raise TypeError(unknown_name_message(name, problem, known))
+        if name not in allowed:
+            raise TypeError(unknown_name_message(name, problem, allowed))
 
 
 Mark = tuple[int, int, str, str]  # start and end in a text, its kind (a name of viewer.css), what is shown behind it
@@ -303,7 +315,7 @@ class Scorer:
     shown: tuple[str, ...] = ()  # further scores in tables, beside `significance_scores`
     beside: tuple[str, ...] = ()  # scores on the first screen beside the main one, if the metric is the first
     only_in_files: tuple[str, ...] = ()  # scores that tables leave out for want of room
-    faults: tuple[str, ...] = ()  # what `fault` returns of an answer that was judged wrong
+    faults: tuple[str, ...] = ()  # what `faults_of` returns
     error_rate = ""  # a clause: how often its verdicts were wrong in our tests; "" if scores come with intervals
     # Of a metric that compares answers with passages, two scores of a row: the first is 1 where passages support all
     # claims of the answer, the second where the answer has a claim.
@@ -397,14 +409,14 @@ class Scorer:
         return []
 
     @staticmethod
-    def fault(question: str, references: Sequence[str], answer: str) -> str:
-        """Return in a few words what is wrong with an answer that was judged wrong; "" where that is unknown."""
-        return ""
+    def faults_of(questions: Sequence[str], references: Sequence[Sequence[str]], answers: Sequence[str]) -> list[str]:
+        """Return what is wrong with answers that were judged wrong, each one of `faults`; "" where that is unknown."""
+        return [""] * len(answers)
 
     @staticmethod
-    def doubt(question: str, references: Sequence[str], answer: str) -> str:
-        """Return in a few words what a person should check of an answer that was judged right, or ""."""
-        return ""
+    def doubts(questions: Sequence[str], references: Sequence[Sequence[str]], answers: Sequence[str]) -> list[str]:
+        """Return in a few words what a person should check of answers that were judged right; "" where nothing."""
+        return [""] * len(answers)
 
     def with_settings(self, **settings) -> Self:
         """Return this metric with other settings of `compute`; what was loaded is shared.

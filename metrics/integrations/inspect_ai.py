@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from ..core.scorer import require_extra
-from ..registry import JUDGE, scorer_class
+from ..registry import JUDGE, OF_PASSAGES, scorer_class
 from .common import RowScorer, Settings, shown_scores
 
 require_extra("inspect", "inspect_ai")
@@ -40,7 +40,7 @@ def ava(question: str | None = None, explain: bool = True, settings: Settings = 
     `question` is the key of the sample's metadata that holds the question; None for the input of the sample. The other
     arguments are those of `common.RowScorer`.
     """
-    return _scorer("ava", question, explain, settings)
+    return _scorer(JUDGE, question, explain, settings)
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
@@ -69,7 +69,7 @@ def grounding(
 
     `contexts` is the key of the sample's metadata that holds the passages, a list of texts; else as `ava`.
     """
-    return _scorer("grounding", question, explain, settings, contexts)
+    return _scorer(OF_PASSAGES, question, explain, settings, contexts)
 
 
 def _scorer(

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..core.scorer import require_extra
+from ..registry import JUDGE
 from .common import RowScorer, Settings, shown_scores
 
 require_extra("lighteval", "lighteval")
@@ -41,7 +42,7 @@ def _grouping(metric: str, settings: Settings) -> SampleLevelMetricGrouping:
 
 def ava(settings: Settings = None) -> SampleLevelMetricGrouping:
     """Return the share of answers judged correct, "ava_accuracy", and the mean probability, "ava_score"."""
-    return _grouping("ava", settings)
+    return _grouping(JUDGE, settings)
 
 
 def kpqa(settings: Settings = None) -> SampleLevelMetricGrouping:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from ..registry import JUDGE
 from .common import RowScorer, shown_scores
 
 REFERENCES = ("references", "answers", "answer", "target")
@@ -28,7 +29,7 @@ def _scored(metric: str, doc: Mapping[str, Any], results: Sequence[str]) -> dict
 
 def ava(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
     """Return the verdict "ava_accuracy" (0 or 1), the probability "ava_score" and "ava_reason" of an answer."""
-    return _scored("ava", doc, results)
+    return _scored(JUDGE, doc, results)
 
 
 def kpqa(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:

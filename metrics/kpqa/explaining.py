@@ -45,12 +45,12 @@ def marks(offsets: Sequence, tokens: Tokens, other: Tokens) -> list[Mark]:
     shared = clipped_matches(ids[None], weights[None], others[None])[0]
     in_order = in_heaviest_subsequence(ids, weights, others)
     places: list[list] = []
-    for (start, end), *values in zip(offsets, tokens.weights.tolist(), shared, in_order, strict=True):
+    for (start, end), *numbers in zip(offsets, tokens.weights.tolist(), shared, in_order, strict=True):
         if places and start < places[-1][1]:
             last = places[-1]
-            places[-1] = [last[0], max(last[1], end), *map(max, last[2:], values)]
+            places[-1] = [last[0], max(last[1], end), *map(max, last[2:], numbers)]
         elif start < end:
-            places.append([int(start), int(end), *values])
+            places.append([int(start), int(end), *numbers])
     return [
         (start, end, f"weight{step}", f"{weight:.2f} {SHARED * bool(is_shared)}{IN_ORDER * bool(is_in_order)}".strip())
         for start, end, weight, is_shared, is_in_order in places
@@ -67,7 +67,7 @@ def rarities(tokenizer, corpus: Sequence[str], text: str) -> str:
         [np.unique(pieces) for pieces in word_pieces(tokenizer, list(map(readable, corpus)))]
     )
     (pieces,) = word_pieces(tokenizer, [text])
-    values = np.array([frequencies.get(int(piece), frequencies[-1]) for piece in pieces])
+    rarity = np.array([frequencies.get(int(piece), frequencies[-1]) for piece in pieces])
     offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)["offset_mapping"]
-    shares = values / max(values.max(initial=0.0), 1e-9)
+    shares = rarity / max(rarity.max(initial=0.0), 1e-9)
     return " ".join(f"{text[start:end]} ({share:.2f})" for (start, end), share in zip(offsets, shares, strict=True))

@@ -1,7 +1,7 @@
 """Shows answers beside the texts that they are compared with, of long ones the part that tells most; lists answers."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from textwrap import wrap
 
@@ -24,8 +24,13 @@ HEADINGS = {  # of the kinds of answers to read, where it is not the kind
 _WORD = re.compile(r"\w+")
 
 
+def plain(texts: Iterable[str]) -> list[str]:
+    """Return texts on one line each, without Markdown and without characters that control a terminal."""
+    return list(map(visible, list(map(one_line, texts))))
+
+
 def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -> list[str]:
-    """Return lines of so many characters: three at most of an answer, one of the text beside it, if any.
+    """Return lines of so many characters: three at most of a plain answer, one of the text beside it, if any.
 
     >>> excerpt_lines("An insect has eight legs.", "An insect has six legs.", 60)
     ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
@@ -44,9 +49,9 @@ def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -
 
 
 def quoted(text: str, room: int, other: str = "") -> str:
-    """Return a text in quotes, cut to `room` characters; see `nearest_part`.
+    """Return a plain text in quotes, cut to `room` characters; see `nearest_part`.
 
-    >>> quoted("one  two three", 12), quoted(" ", 12)
+    >>> quoted("one two three", 12), quoted("", 12)
     ('"one two..."', '(empty)')
     """
     shown = nearest_part(text, room - len('""'), other)
@@ -54,12 +59,11 @@ def quoted(text: str, room: int, other: str = "") -> str:
 
 
 def nearest_part(text: str, room: int, other: str = "") -> str:
-    """Return a text on one line without Markdown, cut to the `room` characters that share most words with `other`.
+    """Return a `plain` text, cut to the `room` characters that share most words with `other`.
 
     >>> nearest_part("Yes, of course. It has 3 ports.", 20, "four ports"), nearest_part("one two three", 10)
     ('...It has 3 ports.', 'one two...')
     """
-    text = visible(one_line(text))
     if len(text) <= room:
         return text
     start = _nearest(text, room - len("......"), other)
@@ -116,8 +120,15 @@ def reading_lines(
     if all(system in names[answer] for answer, system in systems.items()):
         systems = dict.fromkeys(answers, "")
     name_width, system_width = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
-    scores = {answer: _shown_scores(answer) for answer in answers}
+    scores = {answer: _shown_scores(answer) for answer in answers if answer.verdict is None}
     scores |= {answer: supported for answer, (supported, *_) in weakest.items()}
+    rows = {}
+    for answer in answers:
+        accepted = nearest_reference(answer.references, answer.prediction) if answer.references else ""
+        _, *compared = weakest.get(answer, ("", answer.prediction, "accepted", accepted))
+        rows[answer] = (answer.question or "", *compared, accepted)
+    texts = [text for row in rows.values() for text in row]
+    shown = dict(zip(texts, plain(texts), strict=True))
     for answer in answers:
         if answer.verdict is not None:
             chance, _ = probability_and_threshold(answer.score, threshold)
@@ -138,19 +149,17 @@ def reading_lines(
         line += f"{_grade(answer):<5}, " * (kind == scoring.DISAGREE) + f"{scores[answer]:<{score_width}}  "
         line += f"{_grade(answer)}? " * (kind == scoring.UNSURE)
         fault = f"{answer.fault}: " if answer.fault else ""
-        text, name = answer.prediction, "accepted"
-        other, below = nearest_reference(answer.references, text) if answer.references else "", []
+        (question, text, name, other, accepted), below = map(shown.get, rows[answer]), []
         if answer in weakest:  # a sentence and its evidence stand beside each other, the accepted answer below
-            below = [("accepted", quoted(other, max(width - 6, 40) - LABELS, text))] * bool(other)
-            _, text, name, other = weakest[answer]
-        texts = "; ".join([quoted(text, 10**6), *[f"{name} {quoted(other, 10**6)}"] * bool(other)])
-        if len(line) + len(fault) + len(texts) <= width and not below:
-            lines.append(line + fault + texts)
+            below = [("accepted", quoted(accepted, max(width - 6, 40) - LABELS, text))] * bool(accepted)
+        both = "; ".join([quoted(text, 10**6), *[f"{name} {quoted(other, 10**6)}"] * bool(other)])
+        if len(line) + len(fault) + len(both) <= width and not below:
+            lines.append(line + fault + both)
         else:
-            line += quoted(answer.question, max(width - len(line), 12)) if answer.question else ""
+            line += quoted(question, max(width - len(line), 12)) if question else ""
             lines.append(line.rstrip())
             below += [("why", answer.fault)] * bool(answer.fault)
-            below = [f"{label:<{LABELS}}{shown}" for label, shown in below]
+            below = [f"{label:<{LABELS}}{line_below}" for label, line_below in below]
             lines += [" " * 6 + line for line in (*excerpt_lines(text, other, max(width - 6, 40), name), *below)]
     return result
 
@@ -168,7 +177,8 @@ def set_lines(
         line = f"  {name[:name_width]:<{name_width}}  {system[:system_width]:<{system_width}}  "
         line += f"{why_to_read(answer)} with {asked:,} question{'s' * (asked != 1)}; not asked:"
         missing, others = (
-            ", ".join(quoted(text, 10**6) for text in texts) for texts in (answer.missing, besides.get(answer, ()))
+            ", ".join(quoted(text, 10**6) for text in plain(texts))
+            for texts in (answer.missing, besides.get(answer, ()))
         )
         cut = {"width": width, "initial_indent": indent, "subsequent_indent": indent, "placeholder": " ..."}
         fits = len(line) + len(missing) < width
@@ -196,12 +206,13 @@ def print_answers(
     """
     from rich.text import Text
 
-    width, accepted = min(console.width, most), " | ".join(references)
+    width = min(console.width, most)
+    question, accepted, *texts = plain([question, " | ".join(references), *(text for _, _, text, _ in answers)])
     title = nearest_part(question, width * 3 // 5)
     shown = nearest_part(accepted, max(width - len(f"{title}  accepted: "), 12))
     console.print(Text.assemble(title, (f"  accepted: {shown}", "dim")), no_wrap=True, overflow="crop")
     grades, names = (max(len(visible(answer[column])) for answer in answers) for column in (0, 1))
-    for grade, system, answer, lines in answers:
+    for (grade, system, _, lines), answer in zip(answers, texts, strict=True):
         start, name = f"  {grade:<{grades}}  ", (f"{visible(system):<{names}}" + "  " * bool(names), "bold")
         room = max(width - len(start) - len(name[0]), LEAST_ROOM)
         text = nearest_part(answer, lines * room - LONGEST_WORD * (lines > 1), accepted)

@@ -363,9 +363,8 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
 
     width = min(console.width, most or console.width)
     names = getattr(console, "names", {})
-    for line in lines:
-        line = _COMMAND.sub(lambda match: _with_files(match[0], names).replace(" ", _NO_BREAK), line)
-        line = visible(_with_files(line, names))
+    lines = [_COMMAND.sub(lambda match: _with_files(match[0], names).replace(" ", _NO_BREAK), line) for line in lines]
+    for line in map(visible, [_with_files(line, names) for line in lines]):
         text = line.lstrip()
         indent = line[: len(line) - len(text)]
         room = width - len(indent)

@@ -50,22 +50,22 @@ class Table:
         return "; ".join(f"{word}: {ORIGINS[word]}" for word in words if word in ORIGINS)
 
 
-def number(value: float | None, digits: int = 3) -> str:
+def number(amount: float | None, digits: int = 3) -> str:
     """Return a number as text, "-" where it is not defined.
 
     >>> number(0.12345), number(None), number(-0.0001)
     ('0.123', '-', '0.000')
     """
-    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
+    return "-" if amount is None else f"{round(amount, digits) + 0.0:.{digits}f}"
 
 
-def p_value(value: float | None) -> str:
+def p_value(probability: float | None) -> str:
     """Return a p-value as text.
 
     >>> p_value(0.2), p_value(0.00002)
     ('0.200', '<0.001')
     """
-    return "<0.001" if value is not None and value < 0.001 else number(value)
+    return "<0.001" if probability is not None and probability < 0.001 else number(probability)
 
 
 def estimate(numbers: Mapping | None, digits: int = 3, limit_digits: int | None = None, name: str = "value") -> str:

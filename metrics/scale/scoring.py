@@ -176,14 +176,17 @@ def agreement(counts: Sequence[float]) -> dict[str, float | None]:
 
 def faults_of_rows(columns: Mapping[str, Sequence], judge: Scorer) -> list[str | None]:
     """Return the fault of each answer that is judged wrong and that no label calls right, else None."""
-    questions = columns.get("question") or [None] * len(columns["prediction"])
-    texts = zip(questions, columns["references"], columns["prediction"], strict=True)
     verdicts = zip(columns[judge.verdict], columns["label"], strict=True)
-    wrong = (not verdict and not 0.5 <= (label or 0) <= 1 for verdict, label in verdicts)
-    return [
-        (judge.fault(question or "", references, prediction) or UNKNOWN_FAULT) if is_wrong else None
-        for is_wrong, (question, references, prediction) in zip(wrong, texts, strict=True)
-    ]
+    wrong = [i for i, (right, label) in enumerate(verdicts) if not right and not 0.5 <= (label or 0) <= 1]
+    faults = dict(zip(wrong, judge.faults_of(*_texts_of(columns, wrong)), strict=True))
+    return [(faults[i] or UNKNOWN_FAULT) if i in faults else None for i in range(len(columns["prediction"]))]
+
+
+def _texts_of(columns: Mapping[str, Sequence], rows: Iterable[int]) -> tuple[list, ...]:
+    """Return questions, references and answers of some rows; a missing question is ""."""
+    questions = columns.get("question") or [None] * len(columns["prediction"])
+    texts = [(questions[i] or "", columns["references"][i], columns["prediction"][i]) for i in rows]
+    return tuple(map(list, zip(*texts, strict=True))) if texts else ([], [], [])
 
 
 def faults_in_order(judge: Scorer, counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
@@ -196,11 +199,11 @@ def faults_in_order(judge: Scorer, counts: Mapping[str, Mapping[str, int]]) -> d
 MOST = 20_000  # clusters of a system
 
 
-def question_key(item: Item) -> int:
-    """Return a number for a row's question: the same for equal texts; case and white space do not matter."""
-    text = item.text if item.text else item.id or f"{item.file}:{item.line}"
-    normal = text_key(text)
-    return int.from_bytes(hashlib.blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=7).digest())
+def question_keys(items: Sequence[Item]) -> np.ndarray:
+    """Return (items,) numbers of their questions: the same for equal texts; case and white space do not matter."""
+    texts = list(map(text_key, [item.text or item.id or f"{item.file}:{item.line}" for item in items]))
+    digests = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=7).digest() for text in texts]
+    return np.array(list(map(int.from_bytes, digests)), dtype=np.int64)
 
 
 class QuestionTotals:
@@ -263,7 +266,7 @@ def totals_by_system(
     labels = np.array([label_of(item) for item in items])
     chances = np.array([item.chance or 1.0 for item in items])
     sums = row_sums(judged, verdicts, labels, chances, declined)
-    keys = np.array([question_key(item) for item in items])
+    keys = question_keys(items)
     rows_of = rows_by_system([item.system for item in items])
     return {system: totals_of(keys, sums, rows) for system, rows in rows_of.items()}
 
@@ -390,6 +393,8 @@ def answers_to_read(
     questions = columns.get("question") or [None] * len(columns["prediction"])
     names = [scorer.main, *scorer.beside] if not scorer.verdict and scorer.beside else []
     from_last = names[::-1]
+    far = _other_words(columns, score, scorer.verdict) if scorer.verdict else {}
+    doubts = dict(zip(far, scorer.doubts(*_texts_of(columns, far)), strict=True))
     for row, row_score in enumerate(columns[score]):
         label, verdict = columns["label"][row], int(columns[scorer.verdict][row]) if scorer.verdict else None
         scores = {name: round(float(columns[name][row]), 6) for name in names}
@@ -410,25 +415,34 @@ def answers_to_read(
             kind, rank = UNSURE, abs(row_score - threshold)
         elif not verdict:
             kind, rank = WRONG, row_score
-        elif far := _other_words(columns["prediction"][row], columns["references"][row], questions[row] or ""):
-            doubt = scorer.doubt(questions[row] or "", columns["references"][row], columns["prediction"][row])
-            kind, rank = OTHER_WORDS, -far - bool(doubt)  # these first
+        elif row in far:
+            kind, rank = OTHER_WORDS, -far[row] - bool(doubts[row])  # these first
         else:
             continue
         texts = {name: columns[name][row] for name in _OF_ROW} | {"question": questions[row]}
         texts["passages"] = list(columns[scorer.evidence][row]) if scorer.evidence != "references" else []
-        fault = doubt if kind == OTHER_WORDS else faults[row] if faults else ""
+        fault = doubts[row] if kind == OTHER_WORDS else faults[row] if faults else ""
         texts["fault"] = (fault or "").replace(UNKNOWN_FAULT, "")
         numbers = {"rank": round(float(rank), 6), "score": round(float(row_score), 6), "verdict": verdict}
         answers.append(AnswerToRead(kind, **numbers, **texts, scores=scores))
     return AnswersToRead(answers, number)
 
 
-def _other_words(answer: str, references: Sequence[str], question: str) -> float:
+def _other_words(columns: Mapping[str, Sequence], score: str, verdict: str) -> dict[int, float]:
+    """Return {row: `distance_in_words`} of the answers without a label that are surely right and have other words."""
+    judged = enumerate(zip(columns[score], columns[verdict], columns["label"], strict=True))
+    right = [(row, chance) for row, (chance, accepts, label) in judged if accepts and label not in (0, 1)]
+    rows = [row for row, chance in right if not UNSURE_FROM < chance < UNSURE_TO]
+    distances = dict(zip(rows, map(distance_in_words, *_texts_of(columns, rows)), strict=True))
+    return {row: distance for row, distance in distances.items() if distance}
+
+
+def distance_in_words(question: str, references: Sequence[str], answer: str) -> float:
     """Return the distance, 0 to 1, of an answer's words from the nearest reference's, without words of the question.
 
-    >>> _other_words("Ohio, Utah", ["Utah and Ohio"], "Where?"), _other_words("Its legs: six", ["six"], "Its legs?")
-    (0.3333333333333333, 0.0)
+    >>> texts = ("Where?", ["Utah and Ohio"], "Ohio, Utah"), ("Its legs?", ["six"], "Its legs: six")
+    >>> [distance_in_words(*row) for row in texts]
+    [0.3333333333333333, 0.0]
     """
     asked, words, *others = (set(re.findall(r"\w+", text.lower())) for text in (question, answer, *references))
     words, others = words - asked, [other - asked for other in others]
@@ -487,7 +501,7 @@ def statistics_of_items(
     if signature:
         row_scores = scorer.row_scores(statistics)
         scores = np.column_stack([row_scores[name] for name in scorer.row_names]).tolist()
-        digests = [_row_digest(signature, *row) for row in zip(numbers, scores, counts_of_row, strict=True)]
+        digests = _row_digests(signature, list(numbers), scores, counts_of_row)
     statistics = statistics[order]
     counts += scorer.counts(_columns(scorer, rows), statistics)  # of all rows: windows cut equal ones apart
     for number in order:
@@ -656,16 +670,20 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
     return rows
 
 
-def _row_digest(signature: str, texts: object, scores: Sequence[float], counts: Mapping[str, int]) -> str:
-    """Return the value of METRIC_digest: signature, digests of texts and scores, and counts for warnings.
+def _row_digests(
+    signature: str, rows: Sequence[Any], scores: Sequence[Sequence[float]], counts: Sequence[Mapping[str, int]]
+) -> list[str]:
+    """Return METRIC_digest of rows: signature, digests of texts and scores, and counts for warnings.
 
-    >>> _row_digest("ava|threshold:0.5", ["Who?", "Ann", ["Ann"]], [1.0, 0.9, 0.0], {"truncated": 1})
-    'ava|threshold:0.5|row:6400618c-1bf2bb11476bdd4c|truncated:1'
+    >>> _row_digests("ava|threshold:0.5", [["Who?", "Ann", ["Ann"]]], [[1.0, 0.9, 0.0]], [{"truncated": 1}])
+    ['ava|threshold:0.5|row:6400618c-1bf2bb11476bdd4c|truncated:1']
     """
-    texts_digest = json_digest(texts)[:8]
-    counted = "".join(f"|{name}:{count}" for name, count in sorted(counts.items()) if count)
-    whole = json_digest([signature, texts_digest, [f"{score:.10g}" for score in scores], counted])[:16]
-    return f"{signature}{_ROW}{texts_digest}-{whole}{counted}"
+    texts = [digest[:8] for digest in map(json_digest, rows)]
+    counted = ["".join(f"|{name}:{count}" for name, count in sorted(of.items()) if count) for of in counts]
+    written = [[f"{score:.10g}" for score in of] for of in scores]
+    wholes = map(json_digest, [[signature, *row] for row in zip(texts, written, counted, strict=True)])
+    ends = zip(texts, wholes, counted, strict=True)
+    return [f"{signature}{_ROW}{text}-{whole[:16]}{warned_of}" for text, whole, warned_of in ends]
 
 
 def _recalled(
@@ -685,7 +703,7 @@ def _recalled(
         scores = [float(record[name]) for name in scorer.row_names]
     except (KeyError, TypeError, ValueError):
         return f"{ANEW}their recorded scores were changed"
-    if _row_digest(signature, row, scores, counts) == digest:
+    if _row_digests(signature, [row], [scores], [counts]) == [digest]:
         return scores, counts
     changed = "recorded scores" if texts.startswith(json_digest(row)[:8]) else "texts"
     return f"{ANEW}their {changed} were changed"

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import terminal
+from ..registry import JUDGE, OF_SETS, OF_WORDS, scorer_class
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TEMPLATES = Path(__file__).parents[1] / "reports" / "templates"
 PARTS = (
-    ("answers.jsonl", ("ava", "kpqa", "aev"), "Answers: 44 questions, answered by two systems"),
-    ("questions.jsonl", ("f_meta", "aev"), "Questions: 14 short texts, asked about by three systems"),
+    ("answers.jsonl", (JUDGE, "kpqa", OF_WORDS), "Answers: 44 questions, answered by two systems"),
+    ("questions.jsonl", OF_SETS, "Questions: 14 short texts, asked about by three systems"),
 )
 
 
@@ -38,7 +39,7 @@ def overview(answers, questions) -> str:
 
     labels_of, scores = answers.labels, answers.results.scores
     right = {system: labels["accepted"] + labels["missed"] for system, labels in labels_of.items()}
-    judged = {system: numbers["ava_accuracy"] for system, numbers in scores["ava"].items()}
+    judged = {system: numbers[scorer_class(JUDGE).main] for system, numbers in scores[JUDGE].items()}
     rows = [["system", "right: people", "right: AVA", "ROUGE-L", "BERTScore"]]
     for system, number in right.items():
         rows_of = answers.predictions[system]
@@ -102,7 +103,7 @@ def _steps() -> dict[str, object]:
     question = "How many steps are involved in a hypothesis test?"
     answer = "There are seven steps involved in a hypothesis test ."
     row = {"question": question, "prediction": answer, "references": "Four steps are involved in a hypothesis test."}
-    scores = score([row], ("aev", "kpqa", "ava")).to_pandas()
+    scores = score([row], (OF_WORDS, "kpqa", JUDGE)).to_pandas()
     numbers = {name: float(scores[name][0]) for name in ("aev", "rougeL_kpqa", "ava_score")}
     return {"question": question, "answer": answer, **numbers}
 

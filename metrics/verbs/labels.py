@@ -14,7 +14,7 @@ from ..rows.errors import FileError, name_column
 from ..rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
 from ..rows.sources import Source
 from ..rows.values import Row
-from ..scale.scoring import label_note, question_key, rows_by_system
+from ..scale.scoring import label_note, question_keys, rows_by_system
 from ..statistics.estimation import cluster_sums
 from ..statistics.intervals import MIN_QUESTIONS, wilson
 from ..statistics.resampling import LEAST_DIFFERING
@@ -360,7 +360,7 @@ def selection_notes(items: Sequence[Item], judged: np.ndarray, probability: np.n
     """
     notes: list[str] = []
     for system, rows in rows_by_system([item.system for item in items]).items():
-        questions = np.array([question_key(items[row]) for row in rows])
+        questions = question_keys([items[row] for row in rows])
         notes += _selection_notes(system, judged[rows], probability[rows], questions)
     return notes
 

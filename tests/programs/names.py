@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMITS = {"banned names": 0, "vague names": 43, "strings that name a metric": 56}  # they only go down
+LIMITS = {"banned names": 0, "vague names": 25, "strings that name a metric": 29}  # they only go down
 BANNED = {"place", "own", "found", "given", "told", "said", "what", "one"}
 VAGUE = {"value", "values", "things", "some", "known", "part", "parts"}
 METRICS = ("aev", "ava", "f_meta", "grounding", "kpqa")

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.scorer import require_extra
 from ...registry import judge_among
 from ...reports.charts import forest_chart
-from ...reports.excerpt import nearest_part, print_answers
+from ...reports.excerpt import nearest_part, plain, print_answers
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, listed, number, p_value, print_table, visible
 from ...reports.viewer import ViewedAnswer
@@ -558,7 +558,7 @@ def _worst(report: AgreeReport) -> list[Table]:
         counts, rows = report._verdicts[name], []
         for row in worst:
             texts = row["question"], " | ".join(row["references"]), row["prediction"]
-            cut = [nearest_part(text or "", MOST_CHARACTERS) for text in texts]
+            cut = [nearest_part(text, MOST_CHARACTERS) for text in plain(text or "" for text in texts)]
             rows.append([f"{row['id'] or row['line']}", *cut, f"{row[name]:.3f}", f"{row['human']:g}"])
         every = counts["missed"] + counts["let_through"]
         explanation = f"{len(rows)} of {every:,} answers on which {name}, right from {counts['threshold']:g} on, and "

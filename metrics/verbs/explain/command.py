@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ... import terminal
+from ...registry import JUDGE, OF_PASSAGES, SCORERS, make_scorer, scorer_class
 
 WORST = 10  # answers of files that are shown, as many as `score` lists
 _METRIC = (
@@ -29,9 +30,7 @@ def explain(
     context: terminal.repeated(
         "--context", metavar="TEXT", help="grounding: a retrieved passage, once for each.", group=None
     ) = None,
-    metric: terminal.option(
-        Literal["kpqa", "aev", "f_meta", "ava", "grounding"] | None, "--metric", "-m", help=_METRIC
-    ) = None,
+    metric: terminal.option(Literal[*SCORERS] | None, "--metric", "-m", help=_METRIC) = None,
     idf: terminal.option(Path | None, "--idf", metavar="FILE", help=_IDF) = None,
     html: terminal.SamePage = None,
     checkpoint: terminal.option(str | None, "--checkpoint", metavar="FOLDER_OR_ID", help=_CHECKPOINT) = None,
@@ -76,7 +75,6 @@ def explain(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     arguments = dict(locals())  # the arguments, by name
-    from ...registry import make_scorer, scorer_class
     from ...reports.report import WIDTH, as_sentence, say
     from ...rows.errors import bad_usage
     from .report import Explainer
@@ -86,7 +84,7 @@ def explain(
     with terminal.usage("explain"):
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
-        metric = metric or ("kpqa" if idf else "grounding" if context else "ava")
+        metric = metric or ("kpqa" if idf else OF_PASSAGES if context else JUDGE)
         by_passages = scorer_class(metric).evidence == "contexts"
         judges = bool(scorer_class(metric).verdict)
         if idf and (judges or by_passages):
@@ -101,7 +99,7 @@ def explain(
             raise ValueError(f"--metric: {metric} says why of rows of files; {fix}")
         if texts_of_one == (None, None, None) and (by_passages or are_files):
             if output and not by_passages:
-                raise ValueError("--output: only grounding writes its sentences; leave it out, or see `score -o`")
+                raise ValueError(f"--output: only {OF_PASSAGES} writes its sentences; leave it out, or see `score -o`")
             terminal.check_outputs({"--html": html, "--output": output and Path(output)}, [*texts, idf])
             sources = terminal.read_inputs(texts, *reading)
         else:
@@ -169,7 +167,6 @@ def _answers_to_read(
     sources: Sequence[Any], row_options: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
 ) -> tuple[str, list[Any]]:
     """Return how many answers of files are shown, and which."""
-    from ...registry import scorer_class
     from ...rows.errors import bad_usage
     from ...scale.options import ScoreOptions
     from ...scale.run import Run
@@ -194,7 +191,7 @@ def _unsupported(
     from .unsupported import unsupported_answers
 
     with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
-        progress("grounding", 0, None)  # while models are loaded
+        progress(explainer.scorer.name, 0, None)  # while models are loaded
         messages = {"notify": terminal.say, "problem": problem, "progress": progress}
         answers, counts, skips = unsupported_answers(sources, explainer, output=output, **row_options, **messages)
     terminal.say_forms(sources)
@@ -218,21 +215,21 @@ def _check_one_answer(
     wanted, other = (context, reference) if by_passages else (reference, context)
     if other:
         raise ValueError(f"{wrong}: {metric} reads no such text; give {evidence}, or another --metric")
-    for option, value in (("--prediction", prediction), (evidence, wanted)):
-        if value is None:
+    for option, chosen in (("--prediction", prediction), (evidence, wanted)):
+        if chosen is None:
             needed = f"{metric} explains one answer with --prediction and {evidence}"
             raise ValueError(f"{option}: missing; {needed}. Files of rows are named alone; there is none of this name")
     if len(texts) > 1:
         raise ValueError(f"QUESTION: expected one text, got {len(texts)}; put it into quotation marks")
-    for option, value in file_options.items():
-        if value:
+    for option, chosen in file_options.items():
+        if chosen:
             flag = "--" + option.rstrip("_").replace("_", "-")
             raise ValueError(f"{flag}: only for files of rows; leave it out")
-    for option, values in {"QUESTION": texts, "--prediction": [prediction], evidence: wanted}.items():
-        if any("\ud800" <= letter <= "\udfff" for value in values for letter in value):
+    for option, chosen in {"QUESTION": texts, "--prediction": [prediction], evidence: wanted}.items():
+        if any("\ud800" <= letter <= "\udfff" for text in chosen for letter in text):
             raise ValueError(f"{option}: expected valid Unicode text, got bytes that are not UTF-8")
         may_be_empty = option == "--prediction" or (option == "QUESTION" and by_passages)
-        if not may_be_empty and not all(value.strip() for value in values):
+        if not may_be_empty and not all(text.strip() for text in chosen):
             raise ValueError(f"{option}: expected a text, got an empty one; is a shell variable unset?")
 
 

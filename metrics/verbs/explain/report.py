@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ...registry import JUDGE, SCORERS, scorer_class
 from ...reports.report import Report, print_field, say
 from ...reports.table import number, visible
 from ...reports.viewer import ViewedAnswer
@@ -17,7 +18,7 @@ def explain(
     question: str,
     prediction: str,
     references: str | Sequence[str] | None = None,
-    metric: str = "ava",
+    metric: str = JUDGE,
     settings: Mapping[str, Any] | None = None,
     *,
     contexts: Sequence[str] | None = None,
@@ -46,7 +47,6 @@ def explain(
     ['differences', 'probability', 'reason', 'reference', 'words']
     """
     from ... import load
-    from ...registry import SCORERS, scorer_class
 
     metrics = sorted(name for name in SCORERS if scorer_class(name).explains_answers)
     if metric not in metrics:
@@ -97,7 +97,7 @@ class Explainer:
         columns = self.scorer.checked(columns)
         (row,), result = self.scorer.explained(columns, self.corpus)
         self.counts += result.counts
-        scores = {name: float(values[0]) for name, values in self.scorer.row_scores(result.values).items()}
+        scores = {name: float(column[0]) for name, column in self.scorer.row_scores(result.values).items()}
         return viewed(self.scorer, question, row, scores, (columns.get("contexts") or [()])[0])
 
     def page(self, answers: Sequence[ViewedAnswer], title: str = "", **texts: Sequence[str]) -> str:

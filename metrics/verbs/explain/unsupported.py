@@ -10,6 +10,7 @@ from typing import Any
 from ...core.answers import attempts
 from ...core.reading import the_first
 from ...grounding.judging import evidence
+from ...registry import OF_PASSAGES
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import bad_usage
 from ...rows.reading import Item, Message, Progress, Skips, check_columns, ignore
@@ -21,8 +22,8 @@ from .report import Explainer, of_row, viewed
 
 OF_ROW, OF_SENTENCE = ("file", "line", "id", "system"), ("verdict", "probability", "passage", "nearest", "instead")
 # The file with one line for every sentence that no passage supports has these columns; most are texts.
-COLUMNS = dict.fromkeys((*OF_ROW, "question", "prediction", "grounding", "sentence", *OF_SENTENCE), "text")
-COLUMNS |= {"line": "integer", "grounding": "number", "probability": "number", "passage": "integer"}
+COLUMNS = dict.fromkeys((*OF_ROW, "question", "prediction", OF_PASSAGES, "sentence", *OF_SENTENCE), "text")
+COLUMNS |= {"line": "integer", OF_PASSAGES: "number", "probability": "number", "passage": "integer"}
 SYSTEMS = 10  # systems that are listed
 
 
@@ -128,6 +129,6 @@ def _line(item: Item, answer: ViewedAnswer, sentence: Mapping[str, Any]) -> dict
     """Return the line of a sentence in the file."""
     passage, span = sentence["passage"], sentence["span"] or sentence["nearest"]
     line = {name: getattr(item, name) for name in OF_ROW} | {name: sentence[name] for name in OF_SENTENCE}
-    line |= {"question": item.text, "prediction": item.predictions[0], "grounding": answer.scores["grounding"]}
+    line |= {"question": item.text, "prediction": item.predictions[0], OF_PASSAGES: answer.scores[OF_PASSAGES]}
     line |= {"sentence": sentence["text"], "passage": None if passage is None else passage + 1}
     return line | {"nearest": item.contexts[passage][slice(*span)] if span else None}

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ... import terminal
+from ...registry import JUDGE
 from ...scale.parts import PART_ROWS
 
 _INPUT = (
@@ -18,8 +19,8 @@ _ENGINE = "local: this machine. ray: a Ray cluster; INPUT may then be a folder o
 _ADDRESS = "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here."
 _WORST = "Answers to list that a person should read first. Default: of ten as many as fit on a screen."
 _LIMIT = (
-    "With --set ava.checkpoint=large: it reads for so long (5m, 90s), the answers first of which small is least sure. "
-    "The others have small's verdict; the same command reads on."
+    f"With --set {JUDGE}.checkpoint=large: it reads for so long (5m, 90s), the answers first of which small is least "
+    "sure. The others have small's verdict; the same command reads on."
 )
 _LARGE = "Large files"
 

@@ -258,8 +258,9 @@ class ScoreReport(Report):
         self.rows, self.predictions = counts.rows, counts.predictions
         skipped = counts.skipped_by_system
         self.skipped = {system: skipped.get(system, 0) for system in (*counts.rows, *skipped)}
-        classes = [scorer_class(metric) for metric in scores.metrics]
-        judges = scores.sets or classes[0].evidence != "references" or any(scorer.verdict for scorer in classes)
+        self._scorers = {metric: scorer_class(metric) for metric in scores.metrics}
+        first, *_ = classes = self._scorers.values()
+        judges = scores.sets or first.evidence != "references" or any(scorer.verdict for scorer in classes)
         self.compares_words = not judges
         asked = any(answer.question for answer in scores.to_read)
         self._words = caution_of_words(scores.words, asked) if self.compares_words else []
@@ -269,7 +270,7 @@ class ScoreReport(Report):
     def __repr__(self) -> str:
         shown = []
         for metric, systems in self.results.scores.items():
-            main = scorer_class(metric).main
+            main = self._scorers[metric].main
             shown.append(
                 f"{main}: {the_first([f'{name} {of[main]:.4f}' for name, of in systems.items()], MOST_NAMED)}"
             )
@@ -297,13 +298,13 @@ class ScoreReport(Report):
         if self.labels:
             tables.append(confusion_table(LABELLED, self.labels, "AVA's verdicts beside the labels in the rows."))
         if judged.faults:
-            kinds = (*scorer_class(self.judge).faults, UNKNOWN_FAULT)
+            kinds = (*self._scorers[self.judge].faults, UNKNOWN_FAULT)
             rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in judged.faults.items()]
             tables.append(Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS))
         tables += self._reading_table()
         if judged.cells:
             rows = [[system, *(f"{share:.4f}" for share in cells.values())] for system, cells in judged.cells.items()]
-            support = next(metric for metric in self.results.metrics if scorer_class(metric).support)
+            support = next(metric for metric in self.results.metrics if self._scorers[metric].support)
             explanation = "shares of the answers that state something"
             tables.append(Table(f"{self.judge} and {support}", ["system", *CELLS], rows, explanation))
         return tables
@@ -331,29 +332,29 @@ class ScoreReport(Report):
     def _table(self, metric: str) -> Table:
         """Return all scores of a metric, one line a system."""
         counts = {"questions" if self.results.sets else "answers": self.predictions}
-        if self.results.sets and scorer_class(metric).takes_sets:
+        if self.results.sets and self._scorers[metric].takes_sets:
             counts = {"contexts": self.rows, **counts}
         if self.results.counts.skipped:
             counts["skipped"] = self.skipped
         judged, rows = self._judged_systems if metric == self.judge else {}, []
         for system, scores in self.results.scores[metric].items():
-            shown = _shown_scores(metric, scores)
+            shown = _shown_scores(scores, self._scorers[metric].only_in_files)
             numbers = (f"{count[system]:,}" for count in counts.values())
             accuracy = [accuracy_cell(judged.get(system))] * bool(judged)
             rows.append([system, *numbers, *(f"{score:.4f}" for score in shown.values()), *accuracy])
         header = ["system", *counts, *shown, *["accuracy"] * bool(judged)]
         marked = {number for number, row in enumerate(rows) if judged and row[0] in self.best}
         short = judge_names(metric, header) if judged else short_names(header)
-        main = header.index(scorer_class(metric).main)
+        main = header.index(self._scorers[metric].main)
         return Table(metric, header, rows, self.signatures[metric], marked, main, short=short)
 
     def _systems_table(self) -> Table:
         """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
         metrics, judged = self.results.metrics, self._judged_systems
-        columns = [(metric, scorer_class(metric).main) for metric in metrics if metric != self.judge]
+        columns = [(metric, self._scorers[metric].main) for metric in metrics if metric != self.judge]
         if self._first != self.judge:
             names = next(iter(metrics[self._first].by_system.values()))
-            columns[1:1] = [(self._first, name) for name in scorer_class(self._first).beside if name in names]
+            columns[1:1] = [(self._first, name) for name in self._scorers[self._first].beside if name in names]
         labelled, rows = any(accuracy["labelled"] for accuracy in judged.values()), []
         for system in self.rows:
             row = [system]
@@ -419,7 +420,7 @@ class ScoreReport(Report):
             ranked = [f"{sentence}." for sentence in self._of_accuracy()[:-1]]
             accuracy = why or ranked or [highest_accuracy(self._judged_systems)]
         scores = self.results.scores[self._first]
-        names = scorer_class(self._first).main, *scorer_class(self._first).beside
+        names = self._scorers[self._first].main, *self._scorers[self._first].beside
         orders = differing_orders(names, scores) * (self._first != self.judge)
         words, further = map(as_sentence, self._words[:1]), map(as_sentence, self._words[1:])
         by_metric = [sentence for metric in self.results.metrics for sentence in self._of_metric(metric, bool(orders))]
@@ -447,7 +448,7 @@ class ScoreReport(Report):
 
         Nothing for one system, and for the judge of answers, whose accuracy is told.
         """
-        scorer, results, numbers = scorer_class(metric), self.results, self.results.metrics[metric]
+        scorer, results, numbers = self._scorers[metric], self.results, self.results.metrics[metric]
         main_scores = {name: scores[scorer.main] for name, scores in numbers.by_system.items()}
         if numbers.error_rate:
             low, empty = sum(results.to_read.counts.values()), numbers.counts.get("empty", 0)
@@ -520,7 +521,7 @@ class ScoreReport(Report):
         findings = self._of_accuracy() if self.accuracy else self.findings
         first, systems = results.metrics[self._first], self._systems_table()
         caution = [as_sentence(metric.error_rate) for metric in results.metrics.values() if metric.error_rate]
-        main = "" if first.flagged else f" ({scorer_class(self._first).main}, 0 to 1)"
+        main = "" if first.flagged else f" ({self._scorers[self._first].main}, 0 to 1)"
         measures = [first.measures + main] * bool(first.measures)
         faults = of_faults(results.judge.faults, self.accuracy) if results.judge.faults else []
         notes = [*measures, *accuracy_notes, *self.notes, *faults]
@@ -538,7 +539,7 @@ class ScoreReport(Report):
     @property
     def _explained(self) -> str:
         """The metric whose answers to read `explain` explains; "" where there is none to read."""
-        metrics = [name for name in self.signatures if scorer_class(name).explains_answers] or [*self.signatures]
+        metrics = [name for name in self.signatures if self._scorers[name].explains_answers] or [*self.signatures]
         return metrics[0] if self.results.to_read.first else ""
 
     @property
@@ -593,9 +594,8 @@ class ScoreReport(Report):
             console.print(Text(line), no_wrap=True, overflow="crop")
 
 
-def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
+def _shown_scores(scores: Mapping[str, float], hidden: Sequence[str]) -> dict[str, float]:
     """Return the scores that tables show; prediction and reference length become their ratio, "length_ratio"."""
-    hidden = scorer_class(metric).only_in_files
     shown = {name: score for name, score in scores.items() if name not in hidden}
     if "prediction_length" in shown:
         length = shown.pop("prediction_length")

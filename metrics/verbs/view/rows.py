@@ -89,6 +89,7 @@ def _viewed(judge: str | None, drawn: Mapping[str, tuple] | None = None, **shown
     """Return an answer as the viewer shows it, with its key, its place in `drawn`, and the fault of a wrong answer."""
     question, answer = shown["question"], shown["answer"]
     is_wrong = shown["verdict"] is False and shown["label"] in (None, 0.0)
-    kind = scorer_class(judge).fault(question, shown["references"], answer) if judge and is_wrong else ""
+    texts = [question], [shown["references"]], [answer]
+    (kind,) = scorer_class(judge).faults_of(*texts) if judge and is_wrong else ("",)
     key = item_key(shown["system"], question, answer)
     return ViewedAnswer(key=key, kind=kind, drawn=(drawn or {}).get(key), **shown)
