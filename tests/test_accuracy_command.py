@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from genqa_metrics.rows.reading import Item
 from genqa_metrics.verbs.label.command import show
+from genqa_metrics.verbs.label.labelling import Session, Task, pareto_sample, plan, probabilities, tasks_of
+from genqa_metrics.verbs.label.labels import item_key
 from genqa_metrics.verbs.label.page import State, card
-from genqa_metrics.verbs.labelling import Session, Task, pareto_sample, plan, probabilities, tasks_of
-from genqa_metrics.verbs.labels import item_key
 from rich.console import Console
 
 from tests.factories.cases import with_cases
@@ -383,7 +383,7 @@ def test_separators_of_unicode_do_not_break_a_file_of_labels(tmp_path):
 
 LABEL = """
 import sys
-from genqa_metrics.verbs.labelling import Session, Task
+from genqa_metrics.verbs.label.labelling import Session, Task
 tasks = [Task(str(n), 1.0, "q", ["r"], "a") for n in range(8)]
 session = Session(sys.argv[1], tasks, sys.argv[2])
 for task in tasks:

@@ -14,7 +14,7 @@ from genqa_metrics.core import judge_model
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.verbs.calibrate import calibration
 from genqa_metrics.verbs.judge_errors import measured_for
-from genqa_metrics.verbs.labelling import Session, tasks_of
+from genqa_metrics.verbs.label.labelling import Session, tasks_of
 from safetensors.torch import load_file
 
 from tests.factories.ava import measured

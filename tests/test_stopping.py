@@ -6,9 +6,9 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.statistics.sequential import controlled, log_wealth
+from genqa_metrics.verbs.label.labelling import Session, plan
 from genqa_metrics.verbs.label.page import State
-from genqa_metrics.verbs.labelling import Session, plan
-from genqa_metrics.verbs.stopping import lowest_accuracy, plan_until
+from genqa_metrics.verbs.label.stopping import lowest_accuracy, plan_until
 
 from tests.factories.files import run, save
 from tests.programs import sequential_simulations as simulations

@@ -30,8 +30,8 @@ from ..judge_errors import (
     measured_fact,
     methods,
 )
-from ..labels import LABELS_TO_BEGIN, agreement_fact, read_labels, selection_notes, what_labels_give
-from ..stopping import stopped_outcomes
+from ..label.labels import LABELS_TO_BEGIN, agreement_fact, read_labels, selection_notes, what_labels_give
+from ..label.stopping import stopped_outcomes
 from ..view.rows import viewed_answers
 from .estimates import JudgedAnswers
 

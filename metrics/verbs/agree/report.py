@@ -26,7 +26,7 @@ from ..calibrate.calibration import LEAST_EACH as LEAST_EACH_LABEL
 from ..calibrate.calibration import LEAST_LABELS
 from ..inputs import digested_sources, rounded
 from ..judge_errors import confusion_table
-from ..labels import agreement_fact, average_raters, rater_of, read_labels
+from ..label.labels import agreement_fact, average_raters, rater_of, read_labels
 from ..view.rows import scored_answer
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, against_best, analyse, best_first, differing
 from .rows import AgreeRow, baselines, groupings, human_column, metric_scores, read_rows

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...ava.calibration import log_odds, scaled
 from ...statistics.intervals import COUNTS, Counts, effective_size, pooled
-from ..labelling import hash_uniform
+from ..label.labelling import hash_uniform
 
 THRESHOLD = 0.5  # of the scaled probability
 FOLDS = 10

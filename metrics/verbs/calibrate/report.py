@@ -22,7 +22,7 @@ from ...statistics.intervals import COUNTS
 from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources
 from ..judge_errors import judge_settings, measured_fact
-from ..labels import LABELS_TO_BEGIN, Labelled, labelled_rows
+from ..label.labels import LABELS_TO_BEGIN, Labelled, labelled_rows
 from .calibration import (
     LEAST_EACH,
     LEAST_LABELS,

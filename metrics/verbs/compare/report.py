@@ -24,7 +24,7 @@ from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import FEW, LEAST_DIFFERING, LEVEL
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import WHAT_TO_DO, JudgeErrors, judged_systems
-from ..labels import LABELS_TO_BEGIN, read_labels, what_questions_show
+from ..label.labels import LABELS_TO_BEGIN, read_labels, what_questions_show
 from ..view.rows import scored_answer
 from . import analysis, notes
 from .findings import changes_between_runs, first_systems, reversals

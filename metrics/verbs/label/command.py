@@ -70,9 +70,9 @@ def label(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from ..labelling import tasks_of
-    from ..stopping import lowest_accuracy, tasks_until
+    from .labelling import tasks_of
     from .page import State, serve
+    from .stopping import lowest_accuracy, tasks_until
 
     with terminal.usage("label"):
         if until is not None:
@@ -152,7 +152,7 @@ def show(task, session, out) -> None:
     from rich.text import Text
 
     from ...reports.table import visible
-    from ..labelling import marked_words
+    from .labelling import marked_words
 
     answer, references = marked_words(task.answer, task.references)
     grid = Table.grid(padding=(0, 1))

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from ...reports.report import as_sentence
 from ...reports.table import markdown, render
-from ..labelling import FORMS, Session, Task, marked_words, position
 from .guard import Guard, only_here
+from .labelling import FORMS, Session, Task, marked_words, position
 
 MOST_BROWSERS = 1_000  # whose places are kept; of more the one that came first writes its name again
 MOST_COMMENT = 1_000  # characters

@@ -21,9 +21,9 @@ from ..accuracy.report import accuracy
 from ..inputs import digested_sources, read_answers
 from ..judge_errors import checked_judge, judge_answers
 from ..label.guard import MAX_BODY, foreign
-from ..labelling import Session, Task, plan, task_of
-from ..labels import LABELS_TO_BEGIN, key_of, read_labels
-from ..stopping import plan_until
+from ..label.labelling import Session, Task, plan, task_of
+from ..label.labels import LABELS_TO_BEGIN, key_of, read_labels
+from ..label.stopping import plan_until
 from .rows import viewed_answers
 
 SHOWN_ONLY = (

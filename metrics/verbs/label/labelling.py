@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.reading import text_key
-from ..rows.errors import FileError
-from ..rows.reading import Message, Progress, Skips, ignore
-from ..rows.sources import check_regular
-from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
-from ..rows.writing import lock_folder, write_text
-from ..scale.options import OnError, Settings, check_options
-from .inputs import digested_sources, read_answers
-from .judge_errors import checked_judge, judge_answers
+from ...core.reading import text_key
+from ...rows.errors import FileError
+from ...rows.reading import Message, Progress, Skips, ignore
+from ...rows.sources import check_regular
+from ...rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
+from ...rows.writing import lock_folder, write_text
+from ...scale.options import OnError, Settings, check_options
+from ..inputs import digested_sources, read_answers
+from ..judge_errors import checked_judge, judge_answers
 from .labels import LABELS_TO_BEGIN, key_of, krippendorff_alpha
 
 _WRITING = Lock()  # raters of one page write into one file

@@ -10,15 +10,15 @@ from itertools import combinations, count
 
 import numpy as np
 
-from ..rows.errors import FileError, name_column
-from ..rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
-from ..rows.sources import Source
-from ..rows.values import Row
-from ..scale.scoring import label_note, question_key, rows_by_system
-from ..statistics.estimation import cluster_sums
-from ..statistics.intervals import MIN_QUESTIONS, wilson
-from ..statistics.resampling import LEAST_DIFFERING
-from .inputs import read_answers, share_of
+from ...rows.errors import FileError, name_column
+from ...rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
+from ...rows.sources import Source
+from ...rows.values import Row
+from ...scale.scoring import label_note, question_key, rows_by_system
+from ...statistics.estimation import cluster_sums
+from ...statistics.intervals import MIN_QUESTIONS, wilson
+from ...statistics.resampling import LEAST_DIFFERING
+from ..inputs import read_answers, share_of
 
 RATER_COLUMNS = ("rater", "annotator", "worker")
 LABELS_TO_BEGIN = 30  # of a system: the one number that every verb proposes, and below which it says "rough"
