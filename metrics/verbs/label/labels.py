@@ -398,7 +398,7 @@ class Labelled:
     items: Sequence[Item]
     labels: np.ndarray  # (answers,) mean label, 0 to 1
     weights: np.ndarray  # (answers,) 1 / probability of being drawn, see `read_labels`, with mean 1
-    number: int  # of labels; an answer may have several
+    numbers: np.ndarray  # (answers,) of labels
     unlabelled: int  # rows without a label, which were left out
 
 
@@ -428,7 +428,7 @@ def labelled_rows(
         items=[items[rows[0]] for rows in rows_of.values()],
         labels=np.array([labels.mean[rows].mean() for rows in rows_of.values()]),
         weights=weights / weights.mean(),
-        number=int(labels.number.sum()),
+        numbers=np.array([labels.number[rows].sum() for rows in rows_of.values()]),
         unlabelled=len(items) - sum(map(len, rows_of.values())),
     )
 
