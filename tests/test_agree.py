@@ -277,6 +277,17 @@ def test_the_screen_lists_the_metrics_that_were_asked_for(rows):
     assert {"bleu1", "rougeL", "bertscore"} <= {row[0] for row in report.tables()[0].rows}
 
 
+def test_where_no_limit_is_named_it_is_said_and_so_are_answers_at_it(rows):
+    """Grades 0 to 4: the middle is 2, which counts as right."""
+    graded = [row | {"score": number % 5, "label": None} for number, row in enumerate(rows[:20])]
+    report = genqa_metrics.agree(graded, metrics="aev", resamples=100)
+    limit = "right by people: score >= 2, the middle from 0 to 4; 4 answers are at 2 and count as right"
+    assert report.notes[0] == f"{limit}; --correct sets another limit"
+    assert report.human["share_correct"] == 0.6
+    named = genqa_metrics.agree(graded, metrics="aev", resamples=100, correct=3)
+    assert not any("the middle" in note for note in named.notes)
+
+
 def test_only_commands_that_read_such_labels_are_proposed(judged):
     graded = [{**row, "score": 1 + 4 * row["label"], "label": None} for row in judged]
     for rows, proposed in ((judged, True), (graded, False), (judged[:18], False)):  # 18 labels are too few

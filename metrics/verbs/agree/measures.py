@@ -228,9 +228,7 @@ def _notes(judgments: Judgments) -> list[str]:
             few = f"some questions have many rows: all count as about {effective:.0f} equal questions"
         notes.append(f"{few}: too few for intervals, which need {MIN_QUESTIONS}")
     if len(sizes) < len(human):
-        notes.append(
-            "answers to one question are alike: intervals leave out whole questions, and permutations swap them"
-        )
+        notes.append("answers to one question are alike: intervals and tests take whole questions")
     if not np.ptp(human):
         notes.append("all human scores are equal: no correlation is defined")
     for name, scores in {**judgments.scores, "human scores": human}.items():

@@ -148,6 +148,11 @@ def agree(
     else:
         limit = float(human_scores.min() + human_scores.max()) / 2 if correct is None else correct
         accepted, rule = human_scores >= limit, f"{column} >= {limit:g}"
+        at_limit = int((human_scores == limit).sum())
+        if correct is None:
+            middle = f"the middle from {human_scores.min():g} to {human_scores.max():g}"
+            divided = f"; {at_limit:,} answers are at {limit:g} and count as right" * bool(at_limit)
+            notes.insert(0, f"right by people: {rule}, {middle}{divided}; --correct sets another limit")
     judgments = Judgments(
         human=human_scores,
         correct=accepted,
@@ -373,7 +378,8 @@ class AgreeReport(Report):
             for row in rows:
                 question = f"{row['id'] or row['line']}: {row['question'] or ''}"
                 grade = f"people {row['human']:g}, judge {row[name]:.3f}"
-                print_answers(console, question, row["references"], [(grade, "", row["prediction"] or "", 2)], WIDTH)
+                answer = grade, row["system"] or "", row["prediction"] or "", 2
+                print_answers(console, question, row["references"], [answer], WIDTH)
             console.print()
 
     def facts(self) -> list[str]:

@@ -505,8 +505,8 @@ def _take_labels(
             raise FileError(f"labels: {expected}, got other metrics; add {JUDGE}")
         return [], 0.0
     items, label_notes = [row.item for question in matched.rows for row in question], []
-    plans = [(item.chance, None, item.until) for item in items]
-    labels = read_labels(sources, items, plans, reading.columns, skips, label_notes)
+    ratings = [[(item.human[1], (item.chance, None, item.until), "")] for item in items]
+    labels = read_labels(sources, items, ratings, reading.columns, skips, label_notes)
     if labels:
         labels.replace_those_of(items)
     return label_notes, labels.error if labels else 0.0
