@@ -20,6 +20,7 @@ class Answer:
     def __init__(self, system, question, number=0):
         self.system, self.text, self.id = system, f"question {question}?", None
         self.references, self.predictions = ["r"], [f"answer {number} of {system}"]
+        self.human, self.file = (None, None), "rows.jsonl"
 
 
 def answers(systems="a", questions=20, of_each=1):

@@ -274,7 +274,8 @@ class AccuracyReport(Report):
         """Print one line a system, the findings and the method; `show_all` prints all tables."""
         with_interval = [accuracy["low"] is not None for accuracy in self.systems.values()]
         method = re.sub(r" \(.*?\)", "", methods(self.systems)).replace("judge corrected", "the judge, corrected")
-        rests_on = [f"accuracy by {method}; {self._percent()} intervals for questions like these"] * any(with_interval)
+        method = "by the source under from" if " or " in method else f"by {method}"
+        rests_on = [f"accuracy {method}; {self._percent()} intervals for questions like these"] * any(with_interval)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
         header = ["system", "accuracy", *["source"] * any(with_interval), "declined_of_rows"]
         names = {"source": "from", "declined_of_rows": "declined"}

@@ -373,7 +373,8 @@ class AgreeReport(Report):
             for row in rows:
                 question = f"{row['id'] or row['line']}: {row['question'] or ''}"
                 grade = f"people {row['human']:g}, judge {row[name]:.3f}"
-                answer = grade, row["system"] or "", row["prediction"] or "", 2
+                system = "" if (row["system"] or "") in f"{row['id'] or ''}" else row["system"]
+                answer = grade, system, row["prediction"] or "", 2
                 print_answers(console, question, row["references"], [answer], WIDTH)
             console.print()
 
@@ -525,7 +526,8 @@ def _thresholds(report: AgreeReport) -> Table | None:
     explanation = (
         f"Right by people: {report.human['correct']}, {report.human['share_correct']:.1%} of the answers. "
         "Right from: the score from which on answers are called right, chosen for the best accuracy on these rows. On "
-        "other questions: the accuracy with a threshold chosen without them (5 folds). ECE and Brier take the score for a probability."
+        "other questions: the accuracy with a threshold chosen without them (5 folds). ECE and Brier take the score "
+        "for a probability."
     )
     return _table(CLASSIFIED, columns, explanation)
 

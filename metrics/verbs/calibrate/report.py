@@ -204,7 +204,7 @@ class CalibrateReport(Report):
         finding = (
             f"Calibration {verdict}: on questions that it was not fitted to, the judge agrees with {after:,g} of "
             f"{self.calibration['labels']:,} labels, without calibration with {before:,g} (better on "
-            f"{test['better']:,} {unit}, worse on {test['worse']:,}; p {p_value(test['p'])})."
+            f"{test['better']:,}, worse on {test['worse']:,} {unit}; p {p_value(test['p'])})."
         )
         if not self.helps:
             return [finding, "Nothing was written: keep the judge as it is."]

@@ -125,7 +125,7 @@ def label(
     for line in filter(None, [session.agreement(), *session.outcomes()]):
         terminal.say(line)
     if session.next() is not None:
-        terminal.say("The same command goes on with the rest.")
+        terminal.say("The same command continues with the others.")
     reading = terminal.reading_words([from_, systems, encoding, rows_at, sheet, split_references], column)
     options = {"labels": [output], "settings": settings, "on_error": on_error}
     steps = ["genqa-metrics accuracy FILE --labels LABELS"] if form == "verdict" else []
