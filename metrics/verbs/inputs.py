@@ -180,8 +180,8 @@ def read_answers(
     items, judged_by_column, slices, ratings = map(list, zip(*rows, strict=True))
     answers = rows_of_answers(items, [rater for _, _, rater in ratings])
     first, ratings = [rows[0] for rows in answers], [[ratings[row] for row in rows] for rows in answers]
-    for row, of_answer in zip(first, ratings, strict=True):
-        labels = [label for label, _, _ in of_answer if label is not None]
+    for row, rated in zip(first, ratings, strict=True):
+        labels = [label for label, _, _ in rated if label is not None]
         items[row].human = items[row].human[0], sum(labels) / len(labels) if labels else None
     items, slices = [items[row] for row in first], [slices[row] for row in first]
     not_numbers = sum(reader.not_numbers for reader in readers.values())

@@ -170,8 +170,8 @@ def _labels_of_rows(items: Sequence[Item], ratings: Sequence[Sequence[Rating]], 
     """Return the labels that stand in the rows."""
     labels = [
         _Label(row, label, plan, str(row), rater)
-        for row, of_row in enumerate(ratings)
-        for label, plan, rater in of_row
+        for row, rated in enumerate(ratings)
+        for label, plan, rater in rated
         if label is not None
     ]
     inside = [label for label in labels if 0 <= label.label <= 1]
