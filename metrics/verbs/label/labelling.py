@@ -141,7 +141,7 @@ class Task:
     columns: Mapping[str, Any] = field(default_factory=dict)  # what else goes into the file: system, id
     planned: int | None = None  # labels of its system; if there are fewer, each was drawn less often
     label: float | None = None  # that the rows have
-    file: str = ""  # of the rows
+    file: str = field(default="", compare=False)  # of the rows
 
 
 def ranks_within(questions: Sequence[str], systems: Sequence[str], keys: Sequence[str], seed: int) -> np.ndarray:
