@@ -572,12 +572,26 @@ def carry_out(
     say_forms(() if as_paths else sources)
     after(report)
     write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
-    words = [word for pair in zip(READING, reading, strict=True) if pair[1] for word in (flag(pair[0]), pair[1])]
-    words += [word for named in column or () for word in ("--column", named) if named.partition("=")[0] in COLUMNS]
+    words = reading_words(reading, column)
     written = None if verb == "calibrate" else arguments.get("output")  # a calibration has no rows
     print_result(form, report, verbose, _names_of(paths, arguments | {"output": written}, words))
     if demands:
         check_demands(demands, report.systems)
+
+
+def reading_words(reading: Sequence[str | None], column: Sequence[str] | None) -> list[str]:
+    """Return the words of a command that reads files with the same options `READING` and the same --column."""
+    words = [word for pair in zip(READING, reading, strict=True) if pair[1] for word in (flag(pair[0]), pair[1])]
+    return words + [
+        word for named in column or () for word in ("--column", named) if named.partition("=")[0] in COLUMNS
+    ]
+
+
+def say_steps(steps: Sequence[str], inputs: Sequence[str], options: Mapping[str, Any], reading: Sequence[str]) -> None:
+    """Print to standard error what to do next: commands in which FILE and LABELS become the files of this command."""
+    console = output_console(sys.stderr)
+    console.names = _names_of(inputs, options, reading)
+    report.say(console, [f"Next: {step}" for step in steps], "")
 
 
 def _shown_paths(paths: Sequence[object]) -> str:

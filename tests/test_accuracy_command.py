@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import genqa_metrics
@@ -11,9 +12,9 @@ import numpy as np
 import pytest
 from genqa_metrics.rows.reading import Item
 from genqa_metrics.verbs.label.command import show
+from genqa_metrics.verbs.label.labelling import Session, Task, pareto_sample, plan, probabilities, tasks_of
+from genqa_metrics.verbs.label.labels import item_key
 from genqa_metrics.verbs.label.page import State, card
-from genqa_metrics.verbs.labelling import Session, Task, pareto_sample, plan, probabilities, tasks_of
-from genqa_metrics.verbs.labels import item_key
 from rich.console import Console
 
 from tests.factories.cases import with_cases
@@ -167,6 +168,17 @@ def test_the_disagreement_of_raters_is_in_the_interval(judged):
     assert "labels: one of every row" in " ".join(estimated(rows, labels).facts())
 
 
+def test_raters_in_the_rows_count_as_raters_in_a_file_of_labels(judged):
+    """Two rows for each answer, one for each rater: answers, interval and agreement are those of the labels' file."""
+    every = [row | {"label": row["true"], "rater": "ann"} for row in judged[0]]
+    both = [*every, *second(every, 10)]
+    beside, inside = estimated(judged[0], both), estimated(both)
+    assert inside.systems == beside.systems
+    assert inside.systems["a"]["rows"] == 300
+    assert inside.raters == beside.raters
+    assert inside.to_dict()["settings"]["rater_error"] > 0
+
+
 def test_labels_that_look_selected_are_noted(judged):
     rows, labels = judged
     planned = [row | {"genqa_planned": 80} for row in labels]
@@ -219,12 +231,31 @@ def test_rows_are_drawn_with_their_probabilities():
     assert pareto_sample(odds, rng.random(50), 20).sum() == 20
 
 
+def test_labels_that_the_rows_have_are_kept_and_not_asked_again(judged, tmp_path, monkeypatch):
+    """Those of system a: only b's answers are asked. Read as no labels, all are."""
+    rows = [row | {"label": row["true"] if row["system"] == "a" else None} for row in judged[0]]
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path / "rows.jsonl", rows)
+    command = "label", "rows.jsonl", "--rater", "ann", "-n", 4, "--uniform-share", 1, "--output"
+    shown, told = run(*command, "labels.jsonl", input="n\n" * 4)
+    assert "note: 4 of 8 answers have a label in rows.jsonl: kept, not asked again" in told
+    assert "Next: genqa-metrics accuracy rows.jsonl --labels labels.jsonl" in told
+    assert shown.count("Is this answer correct?") == 4
+    truth = {(row["system"], row["question"]): row["true"] for row in rows if row["system"] == "a"}
+    lines = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    assert len(lines) == 8
+    assert all(line["label"] == truth.get((line["system"], line["question"]), 0) for line in lines)
+    assert all(line["genqa_probability"] for line in lines)
+    shown, _ = run(*command, "all.jsonl", "--column", "label=", input="n\n" * 8)
+    assert shown.count("Is this answer correct?") == 8
+
+
 def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):
     rows, _ = judged
     path = save(tmp_path / "rows.jsonl", rows)
     command = "label", path, "-o", tmp_path / "labels.jsonl", "-n", 4, "--rater", "ann", "--uniform-share", 1
     shown, told = run(*command, input="y\ns\nx\n0\nq\n")
-    assert "2 of 8 rows labelled" in told
+    assert "2 of 8 answers labelled" in told
     lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
     assert [line["label"] for line in lines] == [1, 0]
     assert {"item", "system", "question", "references", "prediction", "rater", "score", "genqa_probability"} < set(
@@ -232,7 +263,7 @@ def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):
     )
     assert "of a" in shown or "of b" in shown
     assert "system" not in shown
-    assert "8 of 8 rows labelled" in run(*command, input="u\ny\n1\n1\n1\n1\n1\n1\n1\n")[1]
+    assert "8 of 8 answers labelled" in run(*command, input="u\ny\n1\n1\n1\n1\n1\n1\n1\n")[1]
     labels = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
     assert [line["label"] for line in labels] == [1] * 8
     found = estimated(rows, str(tmp_path / "labels.jsonl"))
@@ -261,7 +292,9 @@ def test_agree_reads_labels_of_several_raters(judged, tmp_path):
         session = Session(path, tasks, rater)
         for place, task in enumerate(tasks):
             session.label(task, int((place + (rater == "bob" and place == 3)) % 3 > 0))
-    assert session.agreement().startswith("Raters agree on 59 of 60 rows that several have labelled (Krippendorff's")
+    assert session.agreement().startswith(
+        "Raters agree on 59 of 60 answers that several have labelled (Krippendorff's"
+    )
     report = json.loads(run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")[0])
     assert report["rows"] == 60
     raters = report["human"]["raters"]
@@ -279,7 +312,9 @@ def test_grades_of_several_raters(judged, tmp_path):
     for grade, task in enumerate(session.tasks, 1):
         other.label(task, grade + (grade < 3))
     # Two of four differ by 1: within rows 2 * (0.5 + 0.5) / 8; grades 1 2 2 3 3 3 4 4 have the variance 1.0714.
-    assert other.agreement() == "Raters agree on 2 of 4 rows that several have labelled (Krippendorff's alpha: 0.77)"
+    assert (
+        other.agreement() == "Raters agree on 2 of 4 answers that several have labelled (Krippendorff's alpha: 0.77)"
+    )
     report = json.loads(run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")[0])
     assert (report["rows"], report["human"]["minimum"]) == (4, 1.5)
     with pytest.raises(ValueError, match="score: expected 1 to 5, got 6"):
@@ -383,7 +418,7 @@ def test_separators_of_unicode_do_not_break_a_file_of_labels(tmp_path):
 
 LABEL = """
 import sys
-from genqa_metrics.verbs.labelling import Session, Task
+from genqa_metrics.verbs.label.labelling import Session, Task
 tasks = [Task(str(n), 1.0, "q", ["r"], "a") for n in range(8)]
 session = Session(sys.argv[1], tasks, sys.argv[2])
 for task in tasks:

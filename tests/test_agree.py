@@ -8,7 +8,7 @@ from genqa_metrics.statistics.intervals import wilson
 from genqa_metrics.verbs.agree.measures import against_best, best_first
 from genqa_metrics.verbs.agree.question_types import question_type
 from scipy import stats
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import roc_auc_score
 
 from tests.factories.cases import with_cases
 from tests.factories.files import run, save
@@ -59,7 +59,6 @@ def test_numbers_are_those_of_scipy_and_scikit_learn(report, rows):
     correct = human >= (human.min() + human.max()) / 2
     assert report["human"]["share_correct"] == pytest.approx(correct.mean(), rel=1e-5)
     assert found["classifier"]["auc"]["value"] == pytest.approx(roc_auc_score(correct, good), rel=1e-5)
-    assert found["classifier"]["average_precision"] == pytest.approx(average_precision_score(correct, good), rel=1e-5)
     assert best_first(report["metrics"]) == ["good", "weak"]
     assert report["worst"] == {}  # columns have no verdicts
     test = against_best(report["metrics"], report["differences"])["weak"]
@@ -72,12 +71,14 @@ def test_numbers_are_those_of_scipy_and_scikit_learn(report, rows):
         assert -1 < pair[kind]["low"] < pair[kind]["value"] < pair[kind]["high"] < 0
 
 
-def test_pairs_of_answers_and_of_systems(file, rows):
+def test_pairs_of_answers_and_of_systems(rows):
     """Counted by plain loops: the two answers to each question, and the two systems."""
-    report = agreed([str(file)], score_columns=["weak", "good"], gap=0.1, resamples=100)
-    both = zip(rows[::2], rows[1::2], strict=True)
-    pairs = [(a, b) for a, b in both if abs(a["score"] - b["score"]) > 0.1]
-    assert report["rank_pairs"]["pairs"] == len(pairs) > 10
+    for row in rows[::4]:
+        row["score"] = 0.0
+    report = agreed(rows, score_columns=["weak", "good"], resamples=100)
+    both, gap = zip(rows[::2], rows[1::2], strict=True), np.ptp([row["score"] for row in rows]) / 2
+    pairs = [(a, b) for a, b in both if abs(a["score"] - b["score"]) > gap]
+    assert report["rank_pairs"]["pairs"] == len(pairs) > 5
     for metric in ("weak", "good"):
         right = sum((a["score"] - b["score"]) * (a[metric] - b[metric]) > 0 for a, b in pairs)
         found = report["rank_pairs"]["metrics"][metric]
@@ -275,6 +276,17 @@ def test_the_screen_lists_the_metrics_that_were_asked_for(rows):
     assert set(first) == {"bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa", "aev"}
     assert "Without weights: Pearson r of " in str(report)
     assert {"bleu1", "rougeL", "bertscore"} <= {row[0] for row in report.tables()[0].rows}
+
+
+def test_where_no_limit_is_named_it_is_said_and_so_are_answers_at_it(rows):
+    """Grades 0 to 4: the middle is 2, which counts as right."""
+    graded = [row | {"score": number % 5, "label": None} for number, row in enumerate(rows[:20])]
+    report = genqa_metrics.agree(graded, metrics="aev", resamples=100)
+    limit = "right by people: score >= 2, the middle from 0 to 4; 4 answers are at 2 and count as right"
+    assert report.notes[0] == f"{limit}; --correct sets another limit"
+    assert report.human["share_correct"] == 0.6
+    named = genqa_metrics.agree(graded, metrics="aev", resamples=100, correct=3)
+    assert not any("the middle" in note for note in named.notes)
 
 
 def test_only_commands_that_read_such_labels_are_proposed(judged):

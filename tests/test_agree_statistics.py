@@ -9,7 +9,7 @@ from genqa_metrics.statistics import correlation, resampling, thresholds
 from genqa_metrics.statistics.intervals import wilson
 from scipy import stats
 from sklearn.calibration import calibration_curve
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, f1_score, roc_auc_score
+from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score
 
 from training.resampling import resampled_auc, resampled_spearman
 
@@ -124,16 +124,10 @@ def test_system_pairs_leave_out_equal_human_scores():
     assert correlation.system_pairs(np.array([0.5, 0.5, 0.9]), np.array([0.2, 0.7, 0.7])) == (1, 2)
 
 
-@pytest.mark.parametrize("criterion", thresholds.CRITERIA)
-def test_best_threshold_is_the_best_of_all(rng, criterion):
-    measure = {
-        "f1": f1_score,
-        "accuracy": accuracy_score,
-        "youden": lambda y, p: balanced_accuracy_score(y, p, adjusted=True),
-    }[criterion]
+def test_best_threshold_is_the_best_of_all(rng):
     scores, positive = np.round(rng.random(50), 1), rng.random(50) < 0.3
-    threshold, value = thresholds.best_threshold(scores, positive, criterion)
-    values = {limit: measure(positive, scores >= limit) for limit in [np.inf, *np.unique(scores)]}
+    threshold, value = thresholds.best_threshold(scores, positive)
+    values = {limit: accuracy_score(positive, scores >= limit) for limit in [np.inf, *np.unique(scores)]}
     assert value == pytest.approx(max(values.values()))
     assert threshold == max(limit for limit, v in values.items() if v == pytest.approx(value))
 
@@ -143,10 +137,10 @@ def test_held_out_questions_stay_together():
     clusters = np.repeat(np.arange(10), 4)
     positive = clusters % 2 == 0
     scores = np.where(positive, 0.9, 0.1)
-    assert thresholds.held_out(scores, positive, clusters, "accuracy", seed=0) == 1.0
+    assert thresholds.held_out(scores, positive, clusters, seed=0) == 1.0
     only_one = np.repeat(np.arange(2), 20)
     labels = only_one == 0
-    assert np.isnan(thresholds.held_out(scores, labels, only_one, "accuracy", seed=0))
+    assert np.isnan(thresholds.held_out(scores, labels, only_one, seed=0))
 
 
 def test_calibration_is_that_of_scikit_learn(rng):

@@ -5,7 +5,7 @@ import sys
 import time
 
 import pytest
-from genqa_metrics.verbs.labelling import marked_words
+from genqa_metrics.verbs.label.labelling import marked_words
 
 from tests import fuzz
 from tests.factories.modules import printed_by

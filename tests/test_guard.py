@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from genqa_metrics.verbs.label import guard
+from genqa_metrics.verbs.label.labelling import Task
 from genqa_metrics.verbs.label.page import RaterLinks, State
-from genqa_metrics.verbs.labelling import Task
 
 from tests.factories.cases import with_cases
 from tests.factories.files import made_rows, run, save

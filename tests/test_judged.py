@@ -13,7 +13,7 @@ from genqa_metrics.core import judge_model
 from genqa_metrics.core.judge_model import JudgeReader
 from genqa_metrics.rows.errors import RecordedScoresWarning
 from genqa_metrics.rows.sources import files
-from genqa_metrics.verbs.labelling import tasks_of
+from genqa_metrics.verbs.label.labelling import tasks_of
 
 from tests.factories.cases import tables
 from tests.factories.files import numbers, save, score

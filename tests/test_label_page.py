@@ -157,7 +157,7 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
     expect(page.get_by_text("Raters agree on 1 of 2 rows")).to_be_visible()
     assert labels(tmp_path)[-1]["comment"] == "yes, but seven is wrong"
     again = window(390, "ann")
-    again.get_by_role("button", name="1 row is labelled differently by another rater").click()
+    again.get_by_role("button", name="1 answer is labelled differently by another rater").click()
     expect(again.locator("#asked")).to_contain_text("Second pass, 1 left: keep your label or change it")
     expect(again.locator("#task")).to_contain_text("you: correct")
     expect(again.locator("#task")).to_contain_text("bob: wrong · “yes, but seven is wrong”")

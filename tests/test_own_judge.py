@@ -14,7 +14,7 @@ from genqa_metrics.core import judge_model
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.verbs.calibrate import calibration
 from genqa_metrics.verbs.judge_errors import measured_for
-from genqa_metrics.verbs.labelling import Session, tasks_of
+from genqa_metrics.verbs.label.labelling import Session, tasks_of
 from safetensors.torch import load_file
 
 from tests.factories.ava import measured
@@ -164,9 +164,9 @@ def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     rows = save(tmp_path / "rows.jsonl", mostly_right)
     arguments = f"calibrate {rows} -o {tmp_path}/mine.json -s ava.checkpoint={settings['checkpoint']}".split()
     out, _ = run(*arguments)
-    for text in ("as it is", "calibration helps: it agrees", "Written to"):
+    for text in ("as it is", "Calibration helps: on questions", "Written to"):
         assert text in out
-    assert "questions better, " in " ".join(out.split())
+    assert "(better on " in out
     assert read_calibration(tmp_path / "mine.json").content["labels"] == 60
     assert "threshold is what calibrate finds" in run(*arguments, "-s", "ava.threshold=0.3", status=2)[1]
 
@@ -320,7 +320,7 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     out, _ = run(*calibrates[1:])
     assert f"{labels} labels of {labels} answers" in out
     helps = (final / "calibration.json").is_file()
-    assert helps == ("calibration is not shown to help" not in out)
+    assert helps == ("Nothing was written" not in out)
     assert (f"calibrated on {labels} labels of yours" in run(*scores[1:], "--verbose")[0]) == helps
 
 
@@ -329,8 +329,9 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
     path = tmp_path / "mine.json"
     rows = save(tmp_path / "rows.jsonl", written(60))
     report = genqa_metrics.calibrate(rows, str(path), settings)
-    assert "calibration is not shown to help" in str(report)
-    assert report.findings[0].endswith("Use the labels themselves: genqa-metrics accuracy FILE")
+    assert report.findings[0].startswith("Calibration ")
+    assert "help: on questions that it was not fitted to" in report.findings[0]
+    assert report.next_steps == ["take the accuracy of these answers from their labels: genqa-metrics accuracy FILE"]
     assert not path.exists()
     assert not any("intervals will be" in note for note in report.notes)  # none are made with it
     options = [word for name, value in settings.items() for word in ("--set", f"ava.{name}={value}")]
@@ -339,7 +340,9 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
     assert "genqa-metrics accuracy" in out
 
 
-@pytest.mark.parametrize(("worse", "said"), [(23, "23 worse, p 0.410)"), (0, "0 worse, p <0.001)")])
+@pytest.mark.parametrize(
+    ("worse", "said"), [(23, "worse on 23 answers; p 0.410)"), (0, "worse on 0 answers; p <0.001)")]
+)
 def test_a_gain_that_can_be_chance_writes_nothing(settings, monkeypatch, tmp_path, worse, said):
     """30 answers better and 23 worse are a net gain of 7, and the exact sign test has p .41."""
     rows = [row | {"question": f"what is {n}?"} for n, row in enumerate(written(53))]
@@ -352,6 +355,28 @@ def test_a_gain_that_can_be_chance_writes_nothing(settings, monkeypatch, tmp_pat
     report = genqa_metrics.calibrate(rows, str(tmp_path / "mine.json"), settings)
     assert said in report.findings[0]
     assert (tmp_path / "mine.json").exists() == report.helps == (worse == 0)
+
+
+def test_the_counts_are_those_of_the_labels_also_where_shares_are_weighted(settings, monkeypatch):
+    """Answers drawn with probability 0.25 weigh four times as much; 12 of 40 verdicts are wrong, all among those.
+
+    Before: 28 of 40 labels, and (20 + 4 * 8) of (20 + 4 * 20) answers. After calibration all labels agree.
+    """
+    chances = {True: 1.0, False: 0.25}
+    rows = [row | {"genqa_probability": chances[n < 20]} for n, row in enumerate(written(40))]
+    rows = [row | {"question": f"what is {n}?"} for n, row in enumerate(rows)]
+    labels = np.array([row["label"] for row in rows], dtype=float)
+    before = np.where(np.arange(40) < 28, labels, 1 - labels)
+    monkeypatch.setattr(
+        "genqa_metrics.scale.run.item_statistics", lambda *_: ({"ava": np.stack([before, before], 1)}, {})
+    )
+    monkeypatch.setattr("genqa_metrics.verbs.calibrate.report.cross_fitted", lambda *_: labels)
+    report = genqa_metrics.calibrate(rows, settings=settings)
+    assert "agrees with 40 of 40 labels, without calibration with 28 (better on 12" in report.findings[0]
+    assert report.before["agreement"] == pytest.approx(52 / 100)
+    (table,) = report.tables()
+    assert [row[2] for row in table.rows] == ["28 of 40", "40 of 40"]
+    assert [row[-1] for row in table.rows] == ["52.0%", "100.0%"]
 
 
 def test_labels_at_random_write_nothing():

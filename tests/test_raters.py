@@ -4,7 +4,7 @@ import json
 
 import genqa_metrics
 import pytest
-from genqa_metrics.verbs.labels import krippendorff_alpha
+from genqa_metrics.verbs.label.labels import krippendorff_alpha
 
 from tests.factories.cases import with_cases
 from tests.factories.files import save

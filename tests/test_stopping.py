@@ -6,9 +6,9 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.statistics.sequential import controlled, log_wealth
+from genqa_metrics.verbs.label.labelling import Session, plan
 from genqa_metrics.verbs.label.page import State
-from genqa_metrics.verbs.labelling import Session, plan
-from genqa_metrics.verbs.stopping import lowest_accuracy, plan_until
+from genqa_metrics.verbs.label.stopping import lowest_accuracy, plan_until
 
 from tests.factories.files import run, save
 from tests.programs import sequential_simulations as simulations
@@ -20,6 +20,7 @@ class Answer:
     def __init__(self, system, question, number=0):
         self.system, self.text, self.id = system, f"question {question}?", None
         self.references, self.predictions = ["r"], [f"answer {number} of {system}"]
+        self.human, self.file = (None, None), "rows.jsonl"
 
 
 def answers(systems="a", questions=20, of_each=1):

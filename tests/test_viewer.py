@@ -13,7 +13,7 @@ import pytest
 from genqa_metrics.reports import viewer as viewer_module
 from genqa_metrics.reports.table import page, render
 from genqa_metrics.reports.viewer import ViewedAnswer, rows_of_page, safe_html, viewer, viewer_script
-from genqa_metrics.verbs.labelling import Session
+from genqa_metrics.verbs.label.labelling import Session
 from genqa_metrics.verbs.view.page import server, viewed
 
 from tests.factories.files import questions_of, save

@@ -327,16 +327,17 @@ def print_first_screen(
     last: str,
     print_rows: Callable[[int], None] = lambda room: None,
     caution: Iterable[str] = (),
+    first: Sequence[str] = (),
 ) -> None:
     """Print what a person sees first: a headline, a table, its findings, and notes that must be read with them.
 
-    `caution` is what must be known before the numbers. `print_rows` prints rows that a person should read, and is told
-    how many lines the screen has left; `last` says where the rest is.
+    `first` are findings above the table; `caution` is what must be known before the numbers. `print_rows` prints rows
+    that a person should read, and is told how many lines the screen has left; `last` says where the rest is.
     """
     systems = tuple(f"{row[0]}:" for row in table.rows)  # names are not capitalized
     sentences = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
     with console.capture() as captured:  # to count its lines
-        say(console, [headline], "bold", WIDTH)
+        say(console, [headline, *(f"-> {finding}" for finding in first)], "bold", WIDTH)
         say(console, caution, "bold yellow", WIDTH)
         console.print()
         print_table(table, console)
@@ -344,7 +345,7 @@ def print_first_screen(
         say(console, [f"   {sentence}." for sentence in sentences], "dim", WIDTH)
     with console.capture() as end:
         console.print()
-        say(console, [last], "dim", WIDTH)
+        say(console, last.split("\n"), "dim", WIDTH)
     console.file.write(captured.get())
     print_rows(SCREEN - (captured.get() + end.get()).count("\n"))
     console.file.write(end.get())

@@ -2,40 +2,26 @@
 
 import numpy as np
 
-CRITERIA = ("f1", "accuracy", "youden")
 
-
-def _criterion(criterion: str, hits: np.ndarray, false: np.ndarray, right: int, wrong: int) -> np.ndarray:
-    if criterion == "f1":
-        return 2 * hits / (hits + false + right)
-    if criterion == "accuracy":
-        return (hits + wrong - false) / (right + wrong)
-    return hits / right - false / wrong
-
-
-def best_threshold(scores: np.ndarray, positive: np.ndarray, criterion: str) -> tuple[float, float]:
-    """Return the score from which on answers are best called correct, and how good that is on these rows.
+def best_threshold(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
+    """Return the score from which on answers are best called correct, and the accuracy of that on these rows.
 
     Scores are (rows,), and so are the booleans, which answers humans accept; both classes must be there. The
-    criterion is "f1", "accuracy", or "youden" (sensitivity + specificity - 1). The threshold is one of the scores, the
-    highest of equally good ones (infinity: call no answer correct).
+    threshold is one of the scores, the highest of equally good ones (infinity: call no answer correct).
 
-    >>> best_threshold(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]), "f1")
-    (0.4, 0.8)
+    >>> best_threshold(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]))
+    (0.9, 0.75)
     """
     from sklearn.metrics import roc_curve
 
     false, hits, thresholds = roc_curve(positive, scores, drop_intermediate=False)
-    right, wrong = int(positive.sum()), int((~positive).sum())
-    criteria = _criterion(criterion, hits * right, false * wrong, right, wrong)
-    best = int(np.argmax(criteria > criteria.max() - 1e-12))
-    return float(thresholds[best]), float(criteria[best])
+    accuracy = hits * positive.mean() + (1 - false) * (1 - positive.mean())
+    best = int(np.argmax(accuracy > accuracy.max() - 1e-12))
+    return float(thresholds[best]), float(accuracy[best])
 
 
-def held_out(
-    scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray, criterion: str, seed: int, folds: int = 5
-) -> float:
-    """Return how good the best threshold is on questions that it was not chosen on, by cross-validation.
+def held_out(scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray, seed: int, folds: int = 5) -> float:
+    """Return the accuracy of the best threshold on questions that it was not chosen on, by cross-validation.
 
     Each row is judged by the threshold of the other folds; a question, the (rows,) `clusters`, is in one fold. NaN
     where those have one class.
@@ -47,9 +33,8 @@ def held_out(
         rest = fold != number
         if not (positive[rest].any() and (~positive[rest]).any()):
             return float("nan")
-        called[~rest] = scores[~rest] >= best_threshold(scores[rest], positive[rest], criterion)[0]
-    right, wrong = int(positive.sum()), int((~positive).sum())
-    return float(_criterion(criterion, (called & positive).sum(), (called & ~positive).sum(), right, wrong))
+        called[~rest] = scores[~rest] >= best_threshold(scores[rest], positive[rest])[0]
+    return float((called == positive).mean())
 
 
 def calibration(scores: np.ndarray, positive: np.ndarray, bins: int = 10) -> dict[str, object]:

@@ -1,6 +1,9 @@
 """What several verbs read in the same way: digests, numbers in columns, answers, slices; and what they round."""
 
+import hashlib
+import json
 import math
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -8,13 +11,16 @@ import numpy as np
 from ..core.reading import text_key, the_first
 from ..registry import JUDGE
 from ..rows.errors import SKIP_BAD_ROWS, FileError
-from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows
+from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows, same_text
 from ..rows.sources import Source, sources_of
 from ..rows.values import MAX_NAMES, Row, as_number
 
 NONE = "(none)"  # the slice of rows without a value
 MAX_SLICES = 100
 FEW = 30  # rows of a slice, below which its intervals are rough
+RATER_COLUMNS = ("rater", "annotator", "worker")
+Plan = tuple[float | None, float | None, str | None]  # of a row, see `RowReader.sampling`
+Rating = tuple[float | None, Plan, str]  # a label, how its row was drawn, and who gave it
 
 
 def digested_sources(rows: object, name: str = "rows") -> list[Source]:
@@ -103,6 +109,36 @@ def rounded(content: object) -> object:
     return content
 
 
+def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:
+    """Return the key by which a row and its label are matched, also where the labels came through a spreadsheet."""
+    answers = same_text(answer) if isinstance(answer, str) else list(map(same_text, answer))
+    text = json.dumps([same_text(system), same_text(question or ""), answers], ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def key_of(item: Item) -> str:
+    """Return the key of an answer."""
+    return item_key(item.system, item.text, item.predictions[0] if len(item.predictions) == 1 else item.predictions)
+
+
+def rater_of(row: Mapping[str, object]) -> str:
+    """Return who rated a row; "" where no column says it."""
+    return next((str(row[name]) for name in RATER_COLUMNS if row.get(name)), "")
+
+
+def rows_of_answers(items: Sequence[Item], raters: Sequence[str]) -> list[list[int]]:
+    """Return the rows of every answer: one for each of its raters, see `rater_of`."""
+    if not any(raters):
+        return [[row] for row in range(len(items))]
+    rows_of: dict[object, list[int]] = defaultdict(list)
+    times: Counter = Counter()
+    for row, (item, rater) in enumerate(zip(items, raters, strict=True)):
+        answer = key_of(item), tuple(item.references)
+        times[answer, rater] += bool(rater)  # a system can give an answer twice
+        rows_of[(answer, times[answer, rater]) if rater else row].append(row)
+    return list(rows_of.values())
+
+
 def read_answers(
     sources: Sequence[Source],
     columns: Mapping[str, str],
@@ -110,11 +146,11 @@ def read_answers(
     judge_column: str | None = None,
     by: str | None = None,
     judged: bool = True,
-) -> tuple[list[Item], np.ndarray, list[str], list[tuple[float | None, float | None, str | None]], int]:
-    """Return the answers of all rows, what another judge's column says of each, and their slices and plans of labels.
+) -> tuple[list[Item], np.ndarray, list[str], list[list[Rating]], int]:
+    """Return all answers, what another judge's column says of each, their slices, and their labels in the rows.
 
     The numbers of the judge's column are (answers,), NaN without one; last comes the number of values of score and
-    label that are no labels.
+    label that are no labels. Rows of several raters are one answer, with the mean of their labels.
 
     `judged`: AVA will judge the answers, which need a question and references then.
     """
@@ -135,14 +171,21 @@ def read_answers(
         read = reader.read(row)
         labelled = any(item.human[1] is not None for item in read)
         plan = reader.sampling(row.values) if labelled else (None, None, None)
-        return [(item, probability, name, plan) for item in read]
+        return [(item, probability, name, (item.human[1], plan, rater_of(row.values))) for item in read]
 
     rows = [answer for _, _, answers in good_rows(sources, convert, skips) for answer in answers]
     if not rows:
         names = ", ".join(source.name for source in sources)
         raise FileError(f"{names}: no rows with an answer; is this the right file?")
-    items, judged_by_column, slices, plans = map(list, zip(*rows, strict=True))
-    return items, np.array(judged_by_column), slices, plans, sum(reader.not_numbers for reader in readers.values())
+    items, judged_by_column, slices, ratings = map(list, zip(*rows, strict=True))
+    answers = rows_of_answers(items, [rater for _, _, rater in ratings])
+    first, ratings = [rows[0] for rows in answers], [[ratings[row] for row in rows] for rows in answers]
+    for row, rated in zip(first, ratings, strict=True):
+        labels = [label for label, _, _ in rated if label is not None]
+        items[row].human = items[row].human[0], sum(labels) / len(labels) if labels else None
+    items, slices = [items[row] for row in first], [slices[row] for row in first]
+    not_numbers = sum(reader.not_numbers for reader in readers.values())
+    return items, np.array(judged_by_column)[first], slices, ratings, not_numbers
 
 
 def slice_of(column: str, row: Mapping[str, object]) -> str:

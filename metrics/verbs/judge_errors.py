@@ -29,7 +29,7 @@ from ..scale.options import Settings, checked_columns, make_scorers, settings_by
 from ..scale.scoring import CONFUSION, QuestionTotals
 from ..statistics import estimation
 from ..statistics.intervals import CONFIDENCE, COUNTS, MIN_QUESTIONS, Counts, pooled, read_counts, wilson
-from .labels import LABELS_TO_BEGIN
+from .label.labels import LABELS_TO_BEGIN
 
 
 class Basis(NamedTuple):

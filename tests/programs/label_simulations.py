@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.statistics.estimation import powered, question_sums
 from genqa_metrics.statistics.intervals import pooled, read_counts, rogan_gladen
-from genqa_metrics.verbs.labelling import probabilities
+from genqa_metrics.verbs.label.labelling import probabilities
 from scipy.stats import norm
 
 RESULTS = Path(__file__).parent / "results/label_simulations.md"

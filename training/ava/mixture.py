@@ -5,7 +5,7 @@ from pathlib import Path
 
 from genqa_metrics.rows.reading import Skips
 from genqa_metrics.rows.sources import sources_of
-from genqa_metrics.verbs.labels import labelled_rows
+from genqa_metrics.verbs.label.labels import labelled_rows
 
 from training.ava import other_words, row_builders, wrong_answers
 from training.ava import triples as t

@@ -12,7 +12,7 @@ from ...scale.scoring import CONFUSION, QuestionTotals, agreement, confusion_cou
 from ...statistics import estimation
 from ..inputs import places_of, slice_notes
 from ..judge_errors import JudgeErrors
-from ..labels import Labels
+from ..label.labels import Labels
 
 POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
 

@@ -1,5 +1,6 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,8 +31,8 @@ from ..judge_errors import (
     measured_fact,
     methods,
 )
-from ..labels import LABELS_TO_BEGIN, agreement_fact, read_labels, selection_notes, what_labels_give
-from ..stopping import stopped_outcomes
+from ..label.labels import LABELS_TO_BEGIN, agreement_fact, read_labels, selection_notes, what_labels_give
+from ..label.stopping import stopped_outcomes
 from ..view.rows import viewed_answers
 from .estimates import JudgedAnswers
 
@@ -92,13 +93,13 @@ def accuracy(
         sources = digested_sources(rows)
         label_sources = None if labels is None else digested_sources(labels, "labels")
     skips, notes = Skips(on_error == "skip", problem), []
-    items, judged, slices, plans, not_numbers = read_answers(sources, columns, skips, judge_column, by)
+    items, judged, slices, ratings, not_numbers = read_answers(sources, columns, skips, judge_column, by)
     inputs = inputs_of(sources, skips)
     if not_numbers:
         unread = "values of score or label are no numbers, nor words such as correct or wrong; they were not used"
         notes.append(f"{not_numbers:,} {unread}")
     label_notes: list[str] = []
-    people = read_labels(label_sources, items, plans, columns, skips, label_notes)
+    people = read_labels(label_sources, items, ratings, columns, skips, label_notes)
     labels = people.mean if people else np.full(len(items), np.nan)
     if people:
         people.replace_those_of(items)
@@ -238,9 +239,18 @@ class AccuracyReport(Report):
     @property
     def next_steps(self) -> list[str]:
         """What to do next: how to get an accuracy or a narrower interval, and to compare."""
-        steps = [*untold(self.notes)[1], *map(as_sentence, self._more_labels())]
-        compared = "Read the answers on which systems differ: genqa-metrics compare FILE --labels LABELS."
-        return [*steps, *[compared] * (len(self.systems) > 1 and bool(self.labels))]
+        return [*untold(self.notes)[1], *map(as_sentence, self._more_labels()), *map(as_sentence, self._commands())]
+
+    def _commands(self) -> list[str]:
+        """Return the next command: to label, or with labels to compare the systems."""
+        files = "FILE" + " --labels LABELS" * bool(self.labels)
+        if self._sum("labelled"):
+            compares = len(self.systems) > 1 and not self.judge.startswith("column:")
+            return [f"read the answers on which systems differ: genqa-metrics compare {files}"] * compares
+        number = min([LABELS_TO_BEGIN, *(accuracy["rows"] for accuracy in self.systems.values())])
+        gives = f" ({what_labels_give(number)})" * bool(what_labels_give(number))
+        step = f"label {number} answers of every system{gives}: genqa-metrics label FILE -o labels.jsonl"
+        return [step] * (not untold(self.notes)[1])
 
     def help_of_judge(self) -> str:
         """Whether the judge helps beside the labels, in one sentence; "" without labels."""
@@ -263,20 +273,21 @@ class AccuracyReport(Report):
     def show(self, console: Any) -> None:
         """Print one line a system, the findings and the method; `show_all` prints all tables."""
         with_interval = [accuracy["low"] is not None for accuracy in self.systems.values()]
-        interval = f"{self._percent()} interval for questions like these"
-        rests_on = [f"right: {methods(self.systems)}, {interval}"] * any(with_interval)
+        method = re.sub(r" \(.*?\)", "", methods(self.systems)).replace("judge corrected", "the judge, corrected")
+        method = "by the source under from" if " or " in method else f"by {method}"
+        rests_on = [f"accuracy {method}; {self._percent()} intervals for questions like these"] * any(with_interval)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
         header = ["system", "accuracy", *["source"] * any(with_interval), "declined_of_rows"]
         names = {"source": "from", "declined_of_rows": "declined"}
-        proposed = what_labels_give(min([LABELS_TO_BEGIN, *(accuracy["rows"] for accuracy in self.systems.values())]))
         print_first_screen(
             console,
             self.headline,
             Table("", [names.get(name, name) for name in header], self._rows(header), ""),
-            [*(self.findings if all(with_interval) else []), *rests_on],  # a note says that it cannot be told
-            [*self.notes, *[proposed] * (bool(proposed) and not self._sum("labelled"))],
-            "All tables, and the judge's signature: --verbose",
+            rests_on,
+            self.notes,
+            "\n".join([*(f"Next: {step}" for step in self._commands()), "All tables and signatures: --verbose"]),
             lambda room: self._print_slices(console),
+            first=self.findings if all(with_interval) else [],  # a note says that it cannot be told
         )
 
     def _print_slices(self, console: Any) -> None:

@@ -7,7 +7,6 @@ _CORRECT = (
     "Human scores from here on count as correct. Default: column label where every row has 0 or 1, else the middle of "
     "the range of the human scores."
 )
-_GAP = "Two answers count as ranked by humans where their scores differ by more. Default: half the range."
 _WORST = "Number of rows to list on which a judge and the humans differ, worst first."
 
 
@@ -32,7 +31,6 @@ def agree(
     seed: terminal.Seed = 0,
     group_columns: terminal.repeated("--group", "-g", metavar="COLUMN", help=_GROUP, group=None) = None,
     correct: terminal.option(float | None, "--correct", metavar="SCORE", help=_CORRECT) = None,
-    gap: terminal.option(float | None, "--gap", metavar="SCORE", help=_GAP) = None,
     resamples: terminal.resamples("A tenth of the number of permutations.") = 1000,
     worst: terminal.option(int, "--worst", metavar="N", help=_WORST, shown=True) = 10,
     verbose: terminal.Verbose = False,
@@ -49,7 +47,7 @@ def agree(
 
     **Groups**: by question type (column `question_type`, else by a rule on its wording), system, source, length.
 
-    **Correct or not**: best thresholds, area under the ROC curve, calibration.
+    **Right or wrong**: best threshold, area under the ROC curve, calibration.
 
     **Judges** (ava): accuracy and confusion at their own threshold, and the rows on which they and the humans differ.
 

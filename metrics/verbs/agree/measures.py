@@ -88,20 +88,14 @@ def _correlations(
 
 
 def _as_classifier(scores: np.ndarray, correct: np.ndarray, questions: np.ndarray, seed: int) -> dict[str, object]:
-    """Return AUC, thresholds and calibration of a score as a classifier of answers that humans accept."""
-    from sklearn.metrics import average_precision_score
-
-    chosen = {}
-    for criterion in thresholds.CRITERIA:
-        threshold, best = thresholds.best_threshold(scores, correct, criterion)
-        held_out = thresholds.held_out(scores, correct, questions, criterion, seed)
-        chosen[criterion] = {"threshold": threshold, "value": best, "held_out": held_out}
+    """Return AUC, best threshold and calibration of a score as a classifier of answers that humans accept."""
+    threshold, best = thresholds.best_threshold(scores, correct)
+    held_out = thresholds.held_out(scores, correct, questions, seed)
     area, *limits = correlation.auc_limits(scores, correct, questions)
     in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
     return {
         "auc": _estimate(area, limits, questions),
-        "average_precision": float(average_precision_score(correct, scores)),
-        "thresholds": chosen,
+        "best": {"threshold": threshold, "accuracy": best, "held_out": held_out},
         "calibration": thresholds.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
     }
 
@@ -165,20 +159,10 @@ def _systems(judgments: Judgments) -> dict | None:
     scores = {metric: np.bincount(numbers, row_scores) / rows for metric, row_scores in judgments.scores.items()}
     for metric, by_system in judgments.system_scores.items():
         scores[metric] = np.array([by_system[name] for name in names])
-    questions = judgments.clusters
-    sums = np.zeros((2, questions.max() + 1, len(names)))  # of human scores and of rows
-    np.add.at(sums, (slice(None), questions, numbers), [judgments.human, np.ones(len(numbers))])
-    without = correlation.ratio(*(sums.sum(axis=1, keepdims=True) - sums))
-    clear = []
-    for i, j in combinations(range(len(names)), 2):
-        difference = _difference(human[i], human[j], without[:, i] - without[:, j], questions)
-        if difference["low"] > 0 or difference["high"] < 0:
-            clear.append((i, j))
     pairs = {}
     for metric, system_scores in scores.items():
         right, all_pairs = correlation.system_pairs(human, system_scores)
-        clearly = sum(bool((human[i] - human[j]) * (system_scores[i] - system_scores[j]) > 0) for i, j in clear)
-        pairs[metric] = {"right": right, "pairs": all_pairs, "clear_right": clearly, "clear_pairs": len(clear)}
+        pairs[metric] = {"right": right, "pairs": all_pairs}
     by_name = {metric: dict(zip(names, numbers.tolist(), strict=True)) for metric, numbers in scores.items()}
     columns = {"human": human, "rows": rows}
     columns = {name: dict(zip(names, numbers.tolist(), strict=True)) for name, numbers in columns.items()}
@@ -204,7 +188,7 @@ def _groups(judgments: Judgments) -> tuple[dict, list[str]]:
             metrics = None
             if len(rows) >= MIN_ROWS:
                 scores = {metric: row_scores[rows] for metric, row_scores in judgments.scores.items()}
-                metrics = _correlations(scores, judgments.human[rows], ("pearson", "spearman"), questions)
+                metrics = _correlations(scores, judgments.human[rows], ("pearson",), questions)
             verdicts = {}
             for judge, limit in judgments.thresholds.items():
                 same = (judgments.scores[judge][rows] >= limit) == judgments.correct[rows]
@@ -228,9 +212,7 @@ def _notes(judgments: Judgments) -> list[str]:
             few = f"some questions have many rows: all count as about {effective:.0f} equal questions"
         notes.append(f"{few}: too few for intervals, which need {MIN_QUESTIONS}")
     if len(sizes) < len(human):
-        notes.append(
-            "answers to one question are alike: intervals leave out whole questions, and permutations swap them"
-        )
+        notes.append("answers to one question are alike: intervals and tests take whole questions")
     if not np.ptp(human):
         notes.append("all human scores are equal: no correlation is defined")
     for name, scores in {**judgments.scores, "human scores": human}.items():
@@ -255,7 +237,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     than 2 on a scale from 1 to 5). `number`: a tenth of the number of permutations.
 
     "interval": the name of the method; "metrics": by metric "pearson", "spearman", "kendall" (value, low, high), with
-    both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration), and of a judge
+    both correct and wrong answers "classifier" (auc, best threshold, calibration), and of a judge
     "verdicts" (see `_verdicts`); "differences": of every pair of metrics; "rank_pairs"; "systems"; "groups"; "notes".
     Numbers have six significant digits; what is not defined is None, and a note says why.
     """

@@ -26,13 +26,12 @@ from ..calibrate.calibration import LEAST_EACH as LEAST_EACH_LABEL
 from ..calibrate.calibration import LEAST_LABELS
 from ..inputs import digested_sources, rounded
 from ..judge_errors import confusion_table
-from ..labels import agreement_fact, average_raters, rater_of, read_labels
+from ..label.labels import agreement_fact, average_raters, rater_of, read_labels
 from ..view.rows import scored_answer
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, against_best, analyse, best_first, differing
 from .rows import AgreeRow, baselines, groupings, human_column, metric_scores, read_rows
 
 CORRELATIONS = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
-CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 FIRST_NOTES, FIRST_ROWS, FIRST_SYSTEMS = 3, 5, 6  # on the first screen
 MOST_CHARACTERS = 50  # of each text in the table of the worst rows
 FIRST_COLUMNS = {  # of the table on the first screen, with their explanations
@@ -60,7 +59,6 @@ def agree(
     score_columns: str | Sequence[str] = (),
     group_columns: str | Sequence[str] = (),
     correct: float | None = None,
-    gap: float | None = None,
     resamples: int = 1000,
     worst: int = 10,
     on_error: options.OnError = "fail",
@@ -81,7 +79,6 @@ def agree(
         group_columns: columns to group by, beside question type, system, data set (source) and length of the answer.
         correct: human scores from here on count as correct. Default: column label where every row has 0 or 1, else
             the middle of the range of the human scores.
-        gap: two answers count as ranked by humans where their scores differ by more. Default: half the range.
         resamples: a tenth of the number of permutations.
         worst: number of rows to list on which a judge and the humans differ, worst first.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
@@ -105,8 +102,6 @@ def agree(
         score_columns = options.listed_names("score_columns", score_columns)
         group_columns = options.listed_names("group_columns", group_columns)
         columns = {**human_column(human), **options.checked_columns(columns)}
-        if gap is not None and not 0 <= gap < math.inf:
-            raise ValueError(f"gap: expected a number of at least 0, got {gap}")
         sources = digested_sources(rows)
         label_sources = [] if labels is None else digested_sources(labels, "labels")
         if not (metrics or settings or score_columns):
@@ -148,6 +143,11 @@ def agree(
     else:
         limit = float(human_scores.min() + human_scores.max()) / 2 if correct is None else correct
         accepted, rule = human_scores >= limit, f"{column} >= {limit:g}"
+        at_limit = int((human_scores == limit).sum())
+        if correct is None:
+            middle = f"the middle from {human_scores.min():g} to {human_scores.max():g}"
+            divided = f"; {at_limit:,} answers are at {limit:g} and count as right" * bool(at_limit)
+            notes.insert(0, f"right by people: {rule}, {middle}{divided}; --correct sets another limit")
     judgments = Judgments(
         human=human_scores,
         correct=accepted,
@@ -159,7 +159,7 @@ def agree(
         system_scores=system_scores if finite.all() else {},
         thresholds={name: limit for scorer in scorers.values() for name, limit in scorer.thresholds.items()},
     )
-    result = analyse(judgments, gap, resamples, seed)
+    result = analyse(judgments, None, resamples, seed)
     result["notes"] = [*notes, *result["notes"], *warnings]
     beside = [name for scorer in scorers.values() for name in baselines(scorer)]
     order = sorted(best_first(result["metrics"]), key=beside.__contains__)
@@ -373,7 +373,9 @@ class AgreeReport(Report):
             for row in rows:
                 question = f"{row['id'] or row['line']}: {row['question'] or ''}"
                 grade = f"people {row['human']:g}, judge {row[name]:.3f}"
-                print_answers(console, question, row["references"], [(grade, "", row["prediction"] or "", 2)], WIDTH)
+                system = "" if (row["system"] or "") in f"{row['id'] or ''}" else row["system"]
+                answer = grade, system, row["prediction"] or "", 2
+                print_answers(console, question, row["references"], [answer], WIDTH)
             console.print()
 
     def facts(self) -> list[str]:
@@ -470,13 +472,8 @@ def _pairs(report: AgreeReport) -> Table | None:
         )
     if report.systems:
         counts = [report.systems["pairs"][name] for name in names]
-        for head, kind in (("system pairs", ""), ("clear system pairs", "clear_")):
-            total = counts[0][f"{kind}pairs"]
-            columns[f"{head} ({total})"] = [f"{by_metric[f'{kind}right']} of {total}" for by_metric in counts]
-        sentences.append(
-            "System pairs: of how many pairs of systems the metric puts the same one first as people do; clear: those "
-            "in which the 95% interval of the difference of the human scores leaves out 0."
-        )
+        columns["system pairs"] = [f"{by_metric['right']} of {by_metric['pairs']}" for by_metric in counts]
+        sentences.append("System pairs: of how many pairs of systems the metric puts the same one first as people do.")
     if not sentences:
         return None
     return _table("Who is better? Pairs of answers and of systems", columns, " ".join(sentences))
@@ -519,20 +516,18 @@ def _thresholds(report: AgreeReport) -> Table | None:
     classifiers = {name: of["classifier"] for name in report._order if "classifier" in (of := report.metrics[name])}
     if not classifiers:
         return None
+    best = [classifier["best"] for classifier in classifiers.values()]
     columns: dict[str, list[str]] = {"metric": list(classifiers)}
-    for criterion, title in CRITERIA.items():
-        columns[f"best {title}"] = [
-            f"{number(best['value'])} ({number(best['held_out'])}) from "
-            f"{'-' if best['threshold'] is None else format(best['threshold'], '.3g')}"
-            for best in (classifier["thresholds"][criterion] for classifier in classifiers.values())
-        ]
-    columns["average precision"] = [number(classifier["average_precision"]) for classifier in classifiers.values()]
+    columns["right from"] = ["-" if of["threshold"] is None else f"{of['threshold']:.3g}" for of in best]
+    columns["best accuracy"] = [number(of["accuracy"]) for of in best]
+    columns["on other questions"] = [number(of["held_out"]) for of in best]
     for head, key in (("ECE", "ece"), ("Brier", "brier")):
         columns[head] = [number((classifier["calibration"] or {}).get(key)) for classifier in classifiers.values()]
     explanation = (
-        f"Correct: {report.human['correct']}, {report.human['share_correct']:.1%} of the answers. "
-        "Best value on these rows, in brackets on questions that the threshold was not chosen on (5 folds), "
-        "and the score from which on answers are called correct. ECE and Brier take the score for a probability."
+        f"Right by people: {report.human['correct']}, {report.human['share_correct']:.1%} of the answers. "
+        "Right from: the score from which on answers are called right, chosen for the best accuracy on these rows. On "
+        "other questions: the accuracy with a threshold chosen without them (5 folds). ECE and Brier take the score "
+        "for a probability."
     )
     return _table(CLASSIFIED, columns, explanation)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...ava.calibration import log_odds, scaled
 from ...statistics.intervals import COUNTS, Counts, effective_size, pooled
-from ..labelling import hash_uniform
+from ..label.labelling import hash_uniform
 
 THRESHOLD = 0.5  # of the scaled probability
 FOLDS = 10
@@ -71,14 +71,14 @@ def cross_fitted(
     return result
 
 
-def error_counts(verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+def error_counts(verdicts: np.ndarray, labels: np.ndarray, weights: np.ndarray | float = 1.0) -> dict[str, float]:
     """Return `COUNTS` of verdicts: a label between 0 and 1 counts in part as correct and in part as incorrect.
 
     >>> error_counts(np.array([1, 0, 0]), np.array([1, 1, 0]))
     {'accepted': 1.0, 'correct': 2.0, 'rejected': 1.0, 'incorrect': 1.0}
     """
-    wrong = 1 - labels
-    sums = (labels * verdicts).sum(), labels.sum(), (wrong * (1 - verdicts)).sum(), wrong.sum()
+    right, wrong = weights * labels, weights * (1 - labels)
+    sums = (right * verdicts).sum(), right.sum(), (wrong * (1 - verdicts)).sum(), wrong.sum()
     return dict(zip(COUNTS, map(float, sums), strict=True))
 
 
@@ -118,12 +118,9 @@ def effective_counts(
 
 def shares_right(verdicts: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> dict[str, float]:
     """Return the weighted shares of all, correct and incorrect answers that verdicts are right about."""
-    right, wrong = np.where(verdicts, labels, 1 - labels), 1 - labels
-    return {
-        "agreement": float((weights * right).sum() / weights.sum()),
-        "sensitivity": float((weights * labels * verdicts).sum() / (weights * labels).sum()),
-        "specificity": float((weights * wrong * (1 - verdicts)).sum() / (weights * wrong).sum()),
-    }
+    accepted, correct, rejected, incorrect = error_counts(verdicts, labels, weights).values()
+    agreement = (accepted + rejected) / (correct + incorrect)
+    return {"agreement": agreement, "sensitivity": accepted / correct, "specificity": rejected / incorrect}
 
 
 def sign_test(

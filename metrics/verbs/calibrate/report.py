@@ -3,7 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,16 @@ import numpy as np
 from ...ava.calibration import Calibration, answer_key, content_digest
 from ...ava.scorer import profile
 from ...registry import JUDGE
-from ...reports.report import Report, print_first_screen
-from ...reports.table import Table, as_json, number, p_value
+from ...reports.report import WIDTH, Report, as_sentence, say
+from ...reports.table import Table, as_json, number, p_value, print_table
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.writing import output_path, write_text
 from ...scale.options import OnError, Settings, check_options, checked_columns, make_scorers
-from ...statistics.intervals import COUNTS
 from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources
 from ..judge_errors import judge_settings, measured_fact
-from ..labels import LABELS_TO_BEGIN, Labelled, labelled_rows
+from ..label.labels import LABELS_TO_BEGIN, Labelled, labelled_rows
 from .calibration import (
     LEAST_EACH,
     LEAST_LABELS,
@@ -36,8 +35,6 @@ from .calibration import (
     sign_test,
 )
 
-WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibration mine.json"
-SHARES = ("agreement", "sensitivity", "specificity")
 FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide
 CHANCE = 0.65  # area under the curve, below which the judge hardly tells right from wrong
 
@@ -108,11 +105,12 @@ def calibrate(
     content = {"genqa_metrics": __version__, "judge": scorer.judge, "signature": scorer.signature} | content
     scale = Calibration(content["slope"], content["intercept"], THRESHOLD, scorer.judge, content)
     verdicts = probabilities >= scorer.threshold, crossed >= THRESHOLD
-    before, after = (shares_right(judge, labels, weights) for judge in verdicts)
+    before, after = (
+        shares_right(judge, labels, weights) | {"labels": error_counts(judge, labels, labelled.numbers)}
+        for judge in verdicts
+    )
     better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), labels, questions)
-    instead = f"genqa-metrics accuracy FILE{' --labels LABELS' * bool(label_sources)}"
-    if not label_sources and np.ptp(weights):  # the rows are those of another file that were drawn to be labelled
-        instead = "genqa-metrics accuracy ROWS --labels FILE"
+    is_drawn = bool(np.ptp(weights))
     result = CalibrateReport(
         calibration=content,
         threshold_before=scorer.threshold,
@@ -122,8 +120,9 @@ def calibrate(
         sign_test={"better": better, "worse": worse, "p": p},
         auc=area_under_curve(probabilities, labels, weights),
         unlabelled=labelled.unlabelled,
-        instead=instead,
-        helps=better > worse and p < LEVEL,
+        files="FILE --labels LABELS" if label_sources else "FILE",
+        is_drawn=is_drawn,
+        helps=better > worse and p < LEVEL and after["agreement"] > before["agreement"],
         notes=notes,
         inputs=inputs_of(inputs, skips),
         bad_rows=skips.skipped,
@@ -133,8 +132,8 @@ def calibrate(
     content["digest"] = content_digest(content)
     if output is not None and result.helps:
         result.write(output)
-    elif output is not None:
-        notes.append(f"nothing was written to {output}")
+    elif output is not None and Path(output).exists():
+        notes.insert(0, f"{output} is an earlier calibration: delete it, or leave --calibration out")
     return result
 
 
@@ -145,9 +144,10 @@ class CalibrateReport(Report):
     Attributes:
         calibration: what the file says: "slope", "intercept", "threshold", "errors", "labels", "digest" and so on.
         before: of the judge as it is: "agreement", "sensitivity" and "specificity", shares of all, correct and
-            incorrect answers on which it agrees with the labels.
+            incorrect answers on which it agrees with the labels, weighted by 1 / probability of being drawn; and
+            "labels", the counts of labels behind them, not weighted.
         after: the same of the calibrated judge, cross-fitted.
-        helps: whether the calibrated judge agrees with significantly more labels on held-out questions.
+        helps: whether the calibrated judge agrees with significantly more labels on questions it was not fitted to.
         output: the file that it was written to, if it was.
     """
 
@@ -158,12 +158,13 @@ class CalibrateReport(Report):
     calibration: dict[str, Any]
     threshold_before: float
     threshold_after: float
-    before: dict[str, float]
-    after: dict[str, float]
+    before: dict[str, Any]
+    after: dict[str, Any]
     sign_test: dict[str, Any]
     auc: float
     unlabelled: int
-    instead: str
+    files: str  # of commands on the same rows and labels
+    is_drawn: bool  # whether some answers were drawn for labelling more often than others
     helps: bool
     notes: list[str]
     inputs: list[dict[str, Any]]
@@ -183,55 +184,84 @@ class CalibrateReport(Report):
         self.output = str(path)
 
     @property
+    def headline(self) -> str:
+        """How many labels the judge is compared with."""
+        content = self.calibration
+        counts = (
+            f"{content['labels']:,} labels of {content['answers']:,} answers to {content['questions']:,} questions"
+        )
+        return f"{self.title}: {counts}"
+
+    @property
     def findings(self) -> list[str]:
-        """Whether the calibrated judge agrees with more labels, and what to do."""
-        before, after = (f"{shares['agreement']:.1%}" for shares in (self.before, self.after))
+        """Whether the calibrated judge agrees with more labels, and what became of it."""
+        counts = [judge["labels"] for judge in (self.before, self.after)]
+        before, after = (of["accepted"] + of["rejected"] for of in counts)
+        verdict = "helps" if self.helps else "is not shown to help" if after > before else "does not help"
         test, unit = self.sign_test, "answers"
         if self.calibration["questions"] < self.calibration["answers"]:
             unit = "questions"
-        counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}"
-        agrees = f"it agrees with {after} of the labels on held-out questions, the judge as it is with {before}"
-        agrees += f" ({counts})"
+        finding = (
+            f"Calibration {verdict}: on questions that it was not fitted to, the judge agrees with {after:,g} of "
+            f"{self.calibration['labels']:,} labels, without calibration with {before:,g} (better on "
+            f"{test['better']:,}, worse on {test['worse']:,} {unit}; p {p_value(test['p'])})."
+        )
         if not self.helps:
-            return [f"calibration is not shown to help: {agrees}. Use the labels themselves: {self.instead}"]
-        differ = self.instead.replace(" accuracy ", " agree ", 1)
-        follows = f"It becomes as lenient or strict as these labels: read where the two differ first, {differ}"
-        to_do = WRITE
-        if self.output:
-            to_do = f"Written to {self.output}. For other answers: {self._next()}; of these the labels say more: "
-            to_do += self.instead
-        return [f"calibration helps: {agrees}", follows, to_do]
+            return [finding, "Nothing was written: keep the judge as it is."]
+        if not self.output:
+            return [finding]
+        add = f"add --calibration {shlex.quote(self.output)} to score, compare and accuracy of other answers"
+        return [finding, f"Written to {self.output}: {add}."]
 
-    def _next(self) -> str:
-        return f"genqa-metrics score OTHERS --calibration {shlex.quote(self.output)}"
+    @property
+    def next_steps(self) -> list[str]:
+        """What to do with the labels; of rows that were drawn from a file, this file is not known."""
+        files = "ROWS --labels FILE" if self.is_drawn and "LABELS" not in self.files else self.files
+        steps = [f"take the accuracy of these answers from their labels: genqa-metrics accuracy {files}"]
+        if files != self.files:
+            steps = [f"{steps[0]}, ROWS being the file that they were drawn from"]
+        if self.helps:
+            steps.insert(0, f"read where judge and labels differ: genqa-metrics agree {self.files}")
+            if not self.output:
+                steps[0] = f"write it: genqa-metrics calibrate {self.files} --output mine.json"
+        return steps
 
     def show(self, console: Any) -> None:
-        """Print whether calibration helps, and what to do; `show_all` prints what it rests on too."""
-        (table,), content = self.tables(), self.calibration
-        print_first_screen(
-            console,
-            f"{content['labels']:,} labels of {content['answers']:,} answers to {content['questions']:,} questions",
-            replace(table, title="", explanation=""),
-            self.findings,
-            self.notes,
-            "What the columns mean and the numbers rest on: --verbose",
-        )
+        """Print whether calibration helps, both judges, and what to do; `show_all` prints what it rests on too."""
+        say(console, [self.headline, *(f"-> {finding}" for finding in self.findings)], "bold", WIDTH)
+        console.print()
+        (table,) = self.tables()
+        table.title = ""
+        print_table(table, console)
+        say(console, [f"   {as_sentence(note)}" for note in self.notes], "dim", WIDTH)
+        console.print()
+        say(console, [f"Next: {step}" for step in self.next_steps], "dim", WIDTH)
+        say(console, ["What the numbers rest on: --verbose"], "dim", WIDTH)
+
+    def show_all(self, console: Any) -> None:
+        """Print the first screen, and what the numbers rest on."""
+        self.show(console)
+        say(console, ["", *self.facts()])
 
     def tables(self) -> list[Table]:
         """Return the tables."""
         judges = ("as it is", self.before, self.threshold_before), ("calibrated", self.after, self.threshold_after)
-        rows = [
-            [name, number(threshold), *(f"{shares[share]:.1%}" for share in SHARES)]
-            for name, shares, threshold in judges
-        ]
+        header = ["judge", "right from", "agrees with", "right accepted", "wrong rejected"]
+        header += ["agreement, all answers"] * self.is_drawn
+        rows = []
+        for name, shares, threshold in judges:
+            accepted, correct, rejected, incorrect = shares["labels"].values()
+            pairs = (accepted + rejected, correct + incorrect), (accepted, correct), (rejected, incorrect)
+            row = [name, number(threshold), *(f"{hits:,g} of {labels:,g}" for hits, labels in pairs)]
+            rows.append([*row, *[f"{shares['agreement']:.1%}"] * self.is_drawn])
         explanation = (
-            f"{self.calibration['labels']:,} labels, {self.calibration['answers']:,} answers to "
-            f"{self.calibration['questions']:,} questions. Threshold: the judge's own probability from which an "
-            f"answer counts as correct; on the new scale it is {self.calibration['threshold']:g}. The shares of the "
-            "calibrated judge are cross-fitted: each verdict is by a scale that was fitted on other questions."
+            "Counts of labels. Right from: the judge's own probability from which it calls an answer right; "
+            f"{self.threshold_after:.3f} is fitted on all labels. Every verdict of the calibrated judge is by a "
+            "threshold that was fitted on other questions, so that no label is judged by itself."
         )
-        plain = {"sensitivity": "right accepted", "specificity": "wrong rejected"}
-        return [Table("Agreement with the labels", ["judge", "threshold", *SHARES], rows, explanation, short=plain)]
+        if self.is_drawn:
+            explanation += " All answers: estimated for those that the labelled ones were drawn from."
+        return [Table("Agreement with the labels", header, rows, explanation)]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -242,7 +272,6 @@ class CalibrateReport(Report):
             f"log-odds: {slope:.3f} times the judge's, {intercept:+.3f}",
             measured_fact(self.calibration),
             f"genqa-metrics {self.calibration['genqa_metrics']}",
-            *([f"Next: {self._next()}"] if self.output else []),
         ]
 
 
@@ -263,7 +292,7 @@ def _fitted(
         "slope": round(slope, 6),
         "intercept": round(intercept, 6),
         "threshold": THRESHOLD,
-        "labels": labelled.number,
+        "labels": int(labelled.numbers.sum()),
         "answers": len(items),
         "questions": len(set(questions)),
         "data": {},
@@ -281,16 +310,18 @@ def _notes(report: CalibrateReport) -> list[str]:
     content, notes = report.calibration, []
     if content["labels"] < LABELS_TO_BEGIN:
         notes.append(f"{content['labels']} labels: below {LABELS_TO_BEGIN} the scale is rough; label more")
-    for name in COUNTS[1::2] if report.helps else ():  # else nothing is written, of which intervals would be made
+    if report.helps:
+        notes.append("the calibrated judge is as lenient or strict as these labels")
+    # What does not help is not written, and no intervals are made of it.
+    for name, kind in (("correct", "right"), ("incorrect", "wrong")) if report.helps else ():
         if (count := content["errors"][name]) < FEW_ANSWERS:
             labelled = sum(system[name] for system in content["systems"])
-            why = "(answers to a question or of a system are alike)"
-            alike = f", which tell as much as {count:.0f} independent ones {why}" * (round(labelled) > round(count))
-            to_do = f"intervals will be wide; label more {name} answers, to other questions"
-            notes.append(f"only {labelled:.0f} labels of {name} answers{alike}: {to_do}")
+            alike = f", which count as {count:.0f} because answers to one question or of one system are alike"
+            few = f"only {labelled:.0f} labels of {kind} answers{alike * (round(labelled) > round(count))}"
+            notes.append(f"{few}: intervals will be wide; label more {kind} answers, to other questions")
     if report.auc < CHANCE:
         notes.append(
-            f"a correct answer has a higher probability than an incorrect one only {report.auc:.0%} of the time: "
+            f"a right answer has a higher probability than a wrong one only {report.auc:.0%} of the time: "
             "this judge hardly tells right from wrong here; take another checkpoint, or labels alone"
         )
     if report.unlabelled:

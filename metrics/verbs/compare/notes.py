@@ -13,7 +13,7 @@ from ...reports.report import as_sentence, caution_of_words, differing_orders
 from ...rows.reading import Skips
 from ...statistics.intervals import MIN_QUESTIONS, kish
 from ...statistics.resampling import FEW, LEVEL, smallest_p
-from ..labels import what_questions_show
+from ..label.labels import what_questions_show
 from .rows import Matched
 
 

@@ -24,7 +24,7 @@ from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import FEW, LEAST_DIFFERING, LEVEL
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import WHAT_TO_DO, JudgeErrors, judged_systems
-from ..labels import LABELS_TO_BEGIN, read_labels, what_questions_show
+from ..label.labels import LABELS_TO_BEGIN, read_labels, what_questions_show
 from ..view.rows import scored_answer
 from . import analysis, notes
 from .findings import changes_between_runs, first_systems, reversals
@@ -484,8 +484,8 @@ def _take_labels(
             raise FileError(f"labels: {expected}, got other metrics; add {JUDGE}")
         return [], 0.0
     items, label_notes = [row.item for question in matched.rows for row in question], []
-    plans = [(item.chance, None, item.until) for item in items]
-    labels = read_labels(sources, items, plans, reading.columns, skips, label_notes)
+    ratings = [[(item.human[1], (item.chance, None, item.until), "")] for item in items]
+    labels = read_labels(sources, items, ratings, reading.columns, skips, label_notes)
     if labels:
         labels.replace_those_of(items)
     return label_notes, labels.error if labels else 0.0

@@ -28,7 +28,7 @@ from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import FEW
 from ..inputs import MAX_SLICES, as_number
 from ..judge_errors import LEAST_ROWS, JudgeErrors
-from ..labels import LABELS_TO_BEGIN, POINTS, labels_needed, what_labels_give, what_questions_show
+from ..label.labels import LABELS_TO_BEGIN, POINTS, labels_needed, what_labels_give, what_questions_show
 
 NAMES_OF_SYSTEMS = re.compile(r"(model|system|engine|llm|assistant|agent|bot|method|variant|run)(_?(name|id))?")
 MANY_SEPARATED = 0.1  # of the rows have something in their references that may separate several

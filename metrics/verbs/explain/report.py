@@ -160,7 +160,7 @@ def viewed(
     scorer: "Scorer", question: str, row: "ExplainedRow", scores: Mapping[str, float], passages: Sequence[str] = ()
 ) -> ViewedAnswer:
     """Return an explained row with its scores as the row viewer shows it."""
-    from ..labels import item_key
+    from ..label.labels import item_key
 
     names = () if scorer.verdict else dict.fromkeys((scorer.main, *scorer.beside))
     return ViewedAnswer(
@@ -182,7 +182,7 @@ def viewed(
 
 def of_row(answer: ViewedAnswer, row: Any) -> ViewedAnswer:
     """Return an explained answer under the name, the system and the label of its row in a file."""
-    from ..labels import item_key
+    from ..label.labels import item_key
 
     key = item_key(row.system, answer.question, answer.answer)
     name = row.id or f"{row.file}, line {row.line}"

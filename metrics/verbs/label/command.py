@@ -2,6 +2,7 @@
 
 import getpass
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +17,11 @@ from .guard import only_here
 UNDO, SKIP, QUIT = "u", "s", "q"
 VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
 _FORM = "verdict: correct or not. grade: how correct, 1 to 5 (`agree` takes the mean of several raters)."
-_SHARE = "Share of the rows drawn at random; the others are drawn by how unsure the judge is."
+_SHARE = "Share of the answers drawn at random; the others are drawn by how unsure the judge is."
 _UNTIL = (
     "Label until the accuracy is shown to be at least 0.75, or below (low=0.75), or until it is shown which of two "
-    "systems is better (decided). Rows come in random order, and at most 5% of decisions are wrong although the rule "
-    "looks after every label. --number and --uniform-share do not count then."
+    "systems is better (decided). Answers come in random order, and at most 5% of decisions are wrong although the "
+    "rule looks after every label. --number and --uniform-share do not count then."
 )
 _RATER = "Who labels. Default: your user name. With --web several names with commas between them."
 _WEB = (
@@ -45,7 +46,7 @@ def label(
     on_error: terminal.SkipOrFail = "fail",
     form: terminal.option(Literal["verdict", "grade"], "--form", help=_FORM, shown=True) = "verdict",
     number: terminal.option(
-        int, "--number", "-n", metavar="N", help="Rows of every system to label.", shown=True, min=2
+        int, "--number", "-n", metavar="N", help="Answers of every system to label.", shown=True, min=2
     ) = 30,
     seed: terminal.Seed = 0,
     uniform_share: terminal.option(
@@ -56,12 +57,13 @@ def label(
     web: terminal.option(bool, "--web", help=_WEB) = False,
     port: terminal.option(int | None, "--port", metavar="N", help="Port of the page.") = None,
 ) -> None:
-    """Select rows to label, and collect people's verdicts.
+    """Select answers to label, and collect people's verdicts.
 
-    One part is drawn at random, the other by how unsure the judge is. The file has the probability of each row to be
-    drawn, and `genqa-metrics accuracy ROWS --labels FILE` weighs labels by it. Raters see neither the system nor the
+    One part is drawn at random, the other by how unsure the judge is. The file has the probability of each answer to
+    be drawn, by which `genqa-metrics accuracy ROWS --labels FILE` weighs it. Raters see neither the system nor the
     judge's verdict. Every label is saved at once: run the same command again to resume, with a larger --number for
-    more. The number of labels is decided before looking at results; `--until` alone may look after every label.
+    more. A label that ROWS have in a column `label` is kept and not asked again; `--column label=` asks again. The
+    number of labels is decided before looking at results; `--until` alone may look after every label.
 
     **Keys** in the terminal: y or 1 correct, n or 0 wrong (1 to 5 for grades), u undo, s skip for now, q quit.
 
@@ -70,9 +72,9 @@ def label(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from ..labelling import tasks_of
-    from ..stopping import lowest_accuracy, tasks_until
+    from .labelling import tasks_of
     from .page import State, serve
+    from .stopping import lowest_accuracy, tasks_until
 
     with terminal.usage("label"):
         if until is not None:
@@ -108,14 +110,26 @@ def label(
         state.start(rater)
         session = state.session
         if session.left_out:
-            terminal.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
+            terminal.warn(f"{session.left_out:,} labels in {output} are of answers not drawn; they do not count")
+        if state.kept:
+            files = ", ".join(dict.fromkeys(task.file for task in state.kept))
+            again = "not asked again (--column label= asks)"
+            terminal.say(
+                f"note: {len(state.kept):,} of {session.total} answers have a label in {files}: kept, {again}"
+            )
         # One key without Enter in a terminal, a line each otherwise.
         read = typer.getchar if sys.stdin.isatty() else lambda: (sys.stdin.readline() or QUIT).strip()[:1]
         ask(state, read, terminal.output_console(width=100))
     done = len(session.done)
-    terminal.say(f"{done:,} of {session.total} rows labelled, in {output}")
+    terminal.say(f"{done:,} of {session.total} answers labelled, in {output}")
     for line in filter(None, [session.agreement(), *session.outcomes()]):
         terminal.say(line)
+    if session.next() is not None:
+        terminal.say("The same command continues with the others.")
+    reading = terminal.reading_words([from_, systems, encoding, rows_at, sheet, split_references], column)
+    options = {"labels": [output], "settings": settings, "on_error": on_error}
+    steps = ["genqa-metrics accuracy FILE --labels LABELS"] if form == "verdict" else []
+    terminal.say_steps(steps or [f"genqa-metrics agree {shlex.quote(str(output))}"], inputs, options, reading)
 
 
 def ask(state, read: Callable[[], str], out) -> None:
@@ -152,7 +166,7 @@ def show(task, session, out) -> None:
     from rich.text import Text
 
     from ...reports.table import visible
-    from ..labelling import marked_words
+    from .labelling import marked_words
 
     answer, references = marked_words(task.answer, task.references)
     grid = Table.grid(padding=(0, 1))

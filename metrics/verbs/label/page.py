@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from ...reports.report import as_sentence
 from ...reports.table import markdown, render
-from ..labelling import FORMS, Session, Task, marked_words, position
 from .guard import Guard, only_here
+from .labelling import FORMS, Session, Task, marked_words, position
 
 MOST_BROWSERS = 1_000  # whose places are kept; of more the one that came first writes its name again
 MOST_COMMENT = 1_000  # characters
@@ -64,6 +64,7 @@ class State:
         self.task: Task | None = None
         self.others: list[dict] = []  # the labels of all raters, in the second pass
         self.left = 0  # disagreements in it
+        self.kept: list[Task] = []  # whose labels the rows have
         self._begin(second_pass=False)
 
     def _begin(self, second_pass: bool) -> None:
@@ -79,6 +80,7 @@ class State:
         if self.links is not None:
             self.links.check(rater.strip(), self.query)
         self.session = Session(self.output, self.tasks, rater.strip(), self.form, self.rule)
+        self.kept = self.session.keep_labels_of_rows()
         self._begin(second_pass=False)
 
     def settle(self) -> None:
@@ -99,7 +101,7 @@ class State:
         if self.session is None:
             return "", "Write your name to begin."
         if self.task is None:
-            finished = ". ".join(self.session.outcomes()) or f"All {len(self.tasks):,} rows are labelled."
+            finished = ". ".join(self.session.outcomes()) or f"All {len(self.tasks):,} answers are labelled."
             finished = "You have looked at all disagreements." if self.second_pass else markdown(finished)
             return "", f"{finished} Thank you: you can close this page."
         where = f"{len(self.session.done) + 1:,} of {self.session.total}"
@@ -140,7 +142,7 @@ class State:
         return str(render("label_progress.html", **counts))
 
     def disagreements(self) -> int:
-        """Return the number of rows for the second pass; 0 until all rows are labelled."""
+        """Return the number of answers for the second pass; 0 until all are labelled."""
         if self.session is None or self.session.next() is not None or (self.second_pass and self.task):
             return 0
         return len(self.session.disagreements())
@@ -197,14 +199,14 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
             """Return the values of all outputs; from the start on guidelines are open when a rater opens them."""
             begun, differ = state.session is not None, state.disagreements()
             task, question = state.shown()
-            more = f"{differ:,} rows are labelled differently by another rater: look at them again"
+            more = f"{differ:,} answers are labelled differently by another rater: look at them again"
             return [
                 task,
                 f"**{markdown(as_sentence(problem))}** {question}" if problem else question,
                 state.progress(),
                 *[gr.update(visible=state.task is not None)] * 2,
                 gr.update(visible=begun and not state.second_pass, value=f"u · undo {state.undone()}"),
-                gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("rows are", "row is")),
+                gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("answers are", "answer is")),
                 gr.skip() if problem else "",
                 gr.update(visible=not begun),
                 gr.update(open=False) if starts else gr.skip(),

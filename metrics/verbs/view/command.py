@@ -50,7 +50,7 @@ def view(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from ..stopping import lowest_accuracy
+    from ..label.stopping import lowest_accuracy
 
     with terminal.usage("view"):
         if until is not None:

@@ -21,9 +21,9 @@ from ..accuracy.report import accuracy
 from ..inputs import digested_sources, read_answers
 from ..judge_errors import checked_judge, judge_answers
 from ..label.guard import MAX_BODY, foreign
-from ..labelling import Session, Task, plan, task_of
-from ..labels import LABELS_TO_BEGIN, key_of, read_labels
-from ..stopping import plan_until
+from ..label.labelling import Session, Task, plan, task_of
+from ..label.labels import LABELS_TO_BEGIN, key_of, read_labels
+from ..label.stopping import plan_until
 from .rows import viewed_answers
 
 SHOWN_ONLY = (
@@ -98,7 +98,7 @@ def viewed(
     """
     named, judge = checked_judge(columns, settings, labels is not None)
     sources, skips, notes = digested_sources(rows), Skips(on_error == "skip", problem), []
-    items, judged, topics, plans, _ = read_answers(sources, named, skips, judge, by)
+    items, judged, topics, ratings, _ = read_answers(sources, named, skips, judge, by)
     if judge is None:
         judged, verdicts, *_ = judge_answers(items, settings or {}, sources, progress)
     else:
@@ -116,7 +116,8 @@ def viewed(
         fix = "give the --number, --until and --seed of `label`, or name a new file"
         raise ValueError(f"labels: {labels} has labels that were drawn otherwise, which would not count; {fix}")
     label_sources = None if labels is None or not _has_labels(labels) else digested_sources(str(labels), "labels")
-    people = read_labels(label_sources, items, plans, named, skips, notes) if label_sources or labels is None else None
+    is_read = label_sources or labels is None
+    people = read_labels(label_sources, items, ratings, named, skips, notes) if is_read else None
     session = Session(labels, tasks, rater, rule=rule) if saves and drawn is not None else None
     warning = SHOWN_ONLY.format(labels=labels) if saves and labels is not None and session is None else ""
     if warning:

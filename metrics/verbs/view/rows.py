@@ -8,8 +8,8 @@ import numpy as np
 from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.viewer import ViewedAnswer
 from ...rows.reading import Item
-from ..labelling import Task
-from ..labels import item_key
+from ..label.labelling import Task
+from ..label.labels import item_key
 
 
 def viewed_answers(

@@ -22,7 +22,7 @@ from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.intervals import COUNTS, pooled, read_counts, rogan_gladen
 from genqa_metrics.verbs.calibrate.calibration import error_counts
 from genqa_metrics.verbs.judge_errors import measured_file
-from genqa_metrics.verbs.labelling import pareto_sample, probabilities
+from genqa_metrics.verbs.label.labelling import pareto_sample, probabilities
 
 from training import common
 from training.common import option

@@ -1,7 +1,5 @@
 """Labels of people for some rows: read, matched with the rows, and checked. Several raters of a row are averaged."""
 
-import hashlib
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,17 +8,16 @@ from itertools import combinations, count
 
 import numpy as np
 
-from ..rows.errors import FileError, name_column
-from ..rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
-from ..rows.sources import Source
-from ..rows.values import Row
-from ..scale.scoring import label_note, question_keys, rows_by_system
-from ..statistics.estimation import cluster_sums
-from ..statistics.intervals import MIN_QUESTIONS, wilson
-from ..statistics.resampling import LEAST_DIFFERING
-from .inputs import read_answers, share_of
+from ...rows.errors import FileError, name_column
+from ...rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
+from ...rows.sources import Source
+from ...rows.values import Row
+from ...scale.scoring import label_note, question_keys, rows_by_system
+from ...statistics.estimation import cluster_sums
+from ...statistics.intervals import MIN_QUESTIONS, wilson
+from ...statistics.resampling import LEAST_DIFFERING
+from ..inputs import Plan, Rating, item_key, key_of, rater_of, read_answers, rows_of_answers, share_of
 
-RATER_COLUMNS = ("rater", "annotator", "worker")
 LABELS_TO_BEGIN = 30  # of a system: the one number that every verb proposes, and below which it says "rough"
 COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
 SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which labels look selected
@@ -35,7 +32,6 @@ STOPPED = (
     "labelling stopped by --until {}: intervals and tests here are for a number of labels that was decided before "
     "looking, and can miss the truth; genqa-metrics accuracy has the interval that holds at any number"
 )
-Plan = tuple[float | None, float | None, str | None]  # of a row, see `RowReader.sampling`
 
 
 @dataclass
@@ -108,7 +104,7 @@ def what_questions_show(number: int) -> str:
 def read_labels(
     sources: Sequence[Source] | None,
     items: Sequence[Item],
-    plans_of_rows: Sequence[Plan],
+    ratings: Sequence[Sequence[Rating]],
     columns: Mapping[str, str],
     skips: Skips,
     notes: list[str],
@@ -116,13 +112,13 @@ def read_labels(
 ) -> Labels | None:
     """Return the labels of files, and without such files those in the rows; None where there are none.
 
-    `plans_of_rows`: see `RowReader.sampling`; `notes` gets what a reader must know; `widens`: intervals get wider
-    by the share of wrong labels that disagreement shows. A rater's second label of a row is a bad row.
+    `ratings`: the labels of each item in the rows; `notes` gets what a reader must know; `widens`: intervals get
+    wider by the share of wrong labels that disagreement shows. A rater's second label of a row is a bad row.
     """
     if sources:
         labels = _labels_of_files(sources, items, columns, skips, notes)
     else:
-        labels = _labels_of_rows(items, plans_of_rows, notes)
+        labels = _labels_of_rows(items, ratings, notes)
     if not labels:
         return None
     labels_of: dict[int, list[float]] = defaultdict(list)
@@ -154,8 +150,8 @@ def read_labels(
     notes += [agreement_fact(agreement)] * bool(agreement["rows"])
     error = (agreement["error"] or 0.0) * widens
     if error:
-        wrong = "so many labels are wrong if raters err independently"
-        notes.append(f"the intervals are {error:.1%} wider on both sides: {wrong}")
+        wrong = f"about {error:.1%} of the labels are wrong, if raters err independently"
+        notes.append(f"the intervals are {100 * error:.1f} points wider on both sides: {wrong}")
     return Labels(mean, share, number, agreement, error, until)
 
 
@@ -170,21 +166,26 @@ class _Label:
     rater: str = ""
 
 
-def _labels_of_rows(items: Sequence[Item], plans_of_rows: Sequence[Plan], notes: list[str]) -> list[_Label]:
+def _labels_of_rows(items: Sequence[Item], ratings: Sequence[Sequence[Rating]], notes: list[str]) -> list[_Label]:
     """Return the labels that stand in the rows."""
-    labels = {row: item.human[1] for row, item in enumerate(items) if item.human[1] is not None}
-    inside = {row: label for row, label in labels.items() if 0 <= label <= 1}
-    outside = [row for row in labels if row not in inside]
+    labels = [
+        _Label(row, label, plan, str(row), rater)
+        for row, rated in enumerate(ratings)
+        for label, plan, rater in rated
+        if label is not None
+    ]
+    inside = [label for label in labels if 0 <= label.label <= 1]
+    outside = [label for label in labels if not 0 <= label.label <= 1]
     if outside and len(outside) >= len(inside):
         notes.append("the column label has values outside 0 to 1, which are no labels of people; they were not used")
         return []
     if outside:
-        first = items[outside[0]]
-        first_label = f"{first.human[1]:g} in {first.file}, line {first.line}"
+        first = items[outside[0].row]
+        first_label = f"{outside[0].label:g} in {first.file}, line {first.line}"
         notes.append(f"{len(outside):,} labels outside 0 to 1 were not used; the first is {first_label}")
     if inside:
-        notes.append(label_note(len(inside), len(items)))
-    return [_Label(row, label, plans_of_rows[row], str(row)) for row, label in inside.items()]
+        notes.append(label_note(len(inside), sum(map(len, ratings))))
+    return inside
 
 
 def _labels_of_files(
@@ -303,24 +304,13 @@ def rater_agreement(labels: Sequence[Sequence[float]], weights: Sequence[float])
     return {"rows": len(several), "agreement": agreement, "alpha": alpha, "error": error}
 
 
-def rater_of(row: Mapping[str, object]) -> str:
-    """Return who rated a row; "" where no column says it."""
-    return next((str(row[name]) for name in RATER_COLUMNS if row.get(name)), "")
-
-
 def average_raters(items: Sequence[Item], raters: Sequence[str]) -> tuple[list[int], dict[str, float | int | None]]:
     """Return the first row of every answer, and how far raters agree, see `rater_agreement`.
 
     Rows of one answer and different raters are one answer: the first gets the mean of their human scores, in place.
     """
-    rows_of: dict[object, list[int]] = defaultdict(list)
-    times: Counter = Counter()
-    for row, (item, rater) in enumerate(zip(items, raters, strict=True)):
-        answer = key_of(item), tuple(item.references)
-        times[answer, rater] += bool(rater)
-        rows_of[(answer, times[answer, rater]) if rater else row].append(row)
-    ratings: list[list[float]] = []
-    for rows in rows_of.values():
+    answers, ratings = rows_of_answers(items, raters), []
+    for rows in answers:
         columns = zip(*(items[row].human for row in rows), strict=True)
         columns = [[rating for rating in column if rating is not None] for column in columns]
         items[rows[0]].human = tuple(sum(column) / len(column) if column else None for column in columns)
@@ -328,7 +318,7 @@ def average_raters(items: Sequence[Item], raters: Sequence[str]) -> tuple[list[i
     agreement = rater_agreement(ratings, [1] * len(ratings))
     if not all(rating in (0, 1) for row in ratings for rating in row):
         agreement |= {"agreement": None, "error": None, "alpha": krippendorff_alpha(ratings)}
-    return [rows[0] for rows in rows_of.values()], {"raters": len(set(raters) - {""}), **agreement}
+    return [rows[0] for rows in answers], {"raters": len(set(raters) - {""}), **agreement}
 
 
 def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: list[str]) -> None:
@@ -398,7 +388,7 @@ class Labelled:
     items: Sequence[Item]
     labels: np.ndarray  # (answers,) mean label, 0 to 1
     weights: np.ndarray  # (answers,) 1 / probability of being drawn, see `read_labels`, with mean 1
-    number: int  # of labels; an answer may have several
+    numbers: np.ndarray  # (answers,) of labels
     unlabelled: int  # rows without a label, which were left out
 
 
@@ -414,8 +404,8 @@ def labelled_rows(
     Labels are in `label_sources`, see `read_labels`, or without these in the rows; `notes` gets what a reader must
     know.
     """
-    items, _, _, plans, _ = read_answers(sources, columns, skips)
-    labels = read_labels(label_sources, items, plans, columns, skips, notes)
+    items, _, _, ratings, _ = read_answers(sources, columns, skips)
+    labels = read_labels(label_sources, items, ratings, columns, skips, notes)
     if labels is None:
         names = ", ".join(source.name for source in sources)
         problem = f"{names}: no row has a label, a number from 0 to 1 in a column label; label some rows "
@@ -428,19 +418,6 @@ def labelled_rows(
         items=[items[rows[0]] for rows in rows_of.values()],
         labels=np.array([labels.mean[rows].mean() for rows in rows_of.values()]),
         weights=weights / weights.mean(),
-        number=int(labels.number.sum()),
-        unlabelled=len(items) - sum(map(len, rows_of.values())),
+        numbers=np.array([labels.number[rows].sum() for rows in rows_of.values()]),
+        unlabelled=int(np.isnan(labels.mean).sum()),
     )
-
-
-def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:
-    """Return the key by which a row and its label are matched, also where the labels came through a spreadsheet."""
-    answers = same_text(answer) if isinstance(answer, str) else list(map(same_text, answer))
-    text = json.dumps([same_text(system), same_text(question or ""), answers], ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def key_of(item) -> str:
-    """Return the key of a `rows.reading.Item`."""
-    answer = item.predictions[0] if len(item.predictions) == 1 else item.predictions
-    return item_key(item.system, item.text, answer)

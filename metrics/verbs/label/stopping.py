@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.reading import text_key
-from ..rows.errors import FileError
-from ..rows.values import STOPPED_BY
-from ..statistics.resampling import LEVEL
-from ..statistics.sequential import confidence_sequence, controlled, fresh_rows, rejects
+from ...core.reading import text_key
+from ...rows.errors import FileError
+from ...rows.values import STOPPED_BY
+from ...statistics.resampling import LEVEL
+from ...statistics.sequential import confidence_sequence, controlled, fresh_rows, rejects
 from .labelling import Task, hash_uniform, judged_answers, ranks_within, task_of
 from .labels import SEED, key_of
 

@@ -1,8 +1,8 @@
-"""Select rows to label, and read and write the file of labels.
+"""Select answers to label, and read and write the file of labels.
 
-One part is drawn at random from all rows. The rest is drawn by how unsure the judge is: in proportion to the standard
-deviation of a verdict that is right with the judge's probability, which minimises the variance of the estimate (Neyman
-1934). Every row can be drawn. The label's row has the probability of being drawn, by which `estimation` weighs it.
+One part is drawn at random from all answers. The rest is drawn by how unsure the judge is: in proportion to the
+standard deviation of a verdict that is right with the judge's probability, which minimises the variance of the
+estimate (Neyman 1934). Every answer can be drawn. Its label has this probability, by which `estimation` weighs it.
 """
 
 import hashlib
@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.reading import text_key
-from ..rows.errors import FileError
-from ..rows.reading import Message, Progress, Skips, ignore
-from ..rows.sources import check_regular
-from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
-from ..rows.writing import lock_folder, write_text
-from ..scale.options import OnError, Settings, check_options
-from .inputs import digested_sources, read_answers
-from .judge_errors import checked_judge, judge_answers
+from ...core.reading import text_key
+from ...rows.errors import FileError
+from ...rows.reading import Message, Progress, Skips, ignore
+from ...rows.sources import check_regular
+from ...rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
+from ...rows.writing import lock_folder, write_text
+from ...scale.options import OnError, Settings, check_options
+from ..inputs import digested_sources, read_answers
+from ..judge_errors import checked_judge, judge_answers
 from .labels import LABELS_TO_BEGIN, key_of, krippendorff_alpha
 
 _WRITING = Lock()  # raters of one page write into one file
@@ -131,7 +131,7 @@ def hash_uniform(texts: Iterable[str], seed: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Task:
-    """One row to label. Raters see neither the system nor the judge's verdict."""
+    """One answer to label. Raters see neither the system nor the judge's verdict."""
 
     key: str  # see `labels.item_key`
     probability: float | None  # with which it was drawn; None: it was not
@@ -140,6 +140,8 @@ class Task:
     answer: str
     columns: Mapping[str, Any] = field(default_factory=dict)  # what else goes into the file: system, id
     planned: int | None = None  # labels of its system; if there are fewer, each was drawn less often
+    label: float | None = None  # that the rows have
+    file: str = field(default="", compare=False)  # of the rows
 
 
 def ranks_within(questions: Sequence[str], systems: Sequence[str], keys: Sequence[str], seed: int) -> np.ndarray:
@@ -225,7 +227,8 @@ def plan(
 def task_of(item, key: str, probability: float | None, planned: int | None) -> Task:
     """Return the task of a row; without a probability for one that is not drawn."""
     columns = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
-    return Task(key, probability, item.text or "", item.references, item.predictions[0], columns, planned)
+    texts = item.text or "", item.references, item.predictions[0]
+    return Task(key, probability, *texts, columns, planned, item.human[1], item.file)
 
 
 class Session:
@@ -293,6 +296,19 @@ class Session:
                 if lock is not None:
                     os.close(lock)
 
+    def keep_labels_of_rows(self) -> list[Task]:
+        """Write the labels, 0 or 1, that the rows have and the file has not, as those of this rater; return the tasks.
+
+        They are not asked again: the file then has all labels, with the probabilities by which they count.
+        """
+        has_label = {row["item"] for row in self._rows()}
+        tasks = [task for task in self.tasks if task.label in (0, 1) and task.key not in has_label]
+        if self.form.column != "label":
+            return []
+        for task in tasks:
+            self.label(task, int(task.label), comment=f"label in {task.file}")
+        return tasks
+
     @property
     def done(self) -> dict[str, dict]:
         """{key: row} of this rater's labels, in the order in which they were given."""
@@ -308,7 +324,7 @@ class Session:
 
     @property
     def total(self) -> str:
-        """How many rows are to be labelled, at most where a rule decides."""
+        """How many answers are to be labelled, at most where a rule decides."""
         return f"{'at most ' * (self.rule is not None)}{len(self.tasks):,}"
 
     def outcomes(self) -> list[str]:
@@ -316,14 +332,14 @@ class Session:
         return self.rule.outcomes(_labels_in(self.done)) if self.rule else []
 
     def agreement(self) -> str:
-        """Return in one line how far raters agree on the rows that several have labelled; "" without such rows."""
+        """Return in one line how far raters agree on the answers that several have labelled; "" without such."""
         several = [rows for rows in self._by_item().values() if len(rows) > 1]
         if not several:
             return ""
         alpha = krippendorff_alpha([row[self.form.column] for row in rows] for rows in several)
         shown = "" if alpha is None else f" (Krippendorff's alpha: {alpha:.2f})"
         same = sum(not self._differ(rows) for rows in several)
-        return f"Raters agree on {same:,} of {len(several):,} rows that several have labelled{shown}"
+        return f"Raters agree on {same:,} of {len(several):,} answers that several have labelled{shown}"
 
     def disagreements(self) -> list[tuple[Task, list[dict]]]:
         """Return tasks that another rater labels differently, with the rows of all raters, this one's first.
