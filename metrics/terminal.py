@@ -22,9 +22,10 @@ import typer
 from .registry import JUDGE, OF_SETS, OF_WORDS, SCORERS, WITH_CHECKPOINT
 from .reports import report
 from .reports.table import visible
+from .rows.cells import as_number
+from .rows.columns import COLUMNS
 from .rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
 from .rows.sources import files_of_runs
-from .rows.values import COLUMNS, as_number
 from .rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
