@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, TypeVar
@@ -62,7 +61,6 @@ MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones
 DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scale.scoring`
 SETTINGS = "_settings"  # the same of the settings, as JSON, of scores that were not computed with the default ones
 SHORT = 3  # words beside a semicolon that may separate references; more of them are of a sentence
-FIRST_ROWS = 20  # that show whether a column is missing everywhere
 _ADD_REFERENCE = "drop it or the row, or add one"
 _OUT_OF = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|of|von)\s*(\d+(?:[.,]\d+)?)")
 _DECIMAL = re.compile(r"([+-]?\d+(?:[.,]\d{1,2})?)\s*(%?)")
@@ -702,20 +700,11 @@ def good_rows(
             warn_caller(f"{source.name}: {notice}", InputWarning)
 
 
-def _first_rows(source: Source) -> Iterator[Row]:
-    """Yield the first rows of a source, fewer of a local file that cannot be read, which reading reports."""
-    try:
-        yield from islice(source.first_rows(), FIRST_ROWS)
-    except FileError:
-        if source.remote or source.path == "-":
-            raise
-
-
 def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None:
     """Raise if the first rows of a source all lack a column, before any model is loaded."""
     for source in sources:
         reader, problems = RowReader(source, columns), []
-        for row in _first_rows(source):
+        for row in source.sample():
             try:
                 if row.values is None:
                     raise (ColumnError if source.form or source.options.systems else RowError)(row.problem)
@@ -736,7 +725,7 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
 def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
     """Return the kind of the first good row; None without a good row."""
     reader = RowReader(sources[0], columns)
-    for row in _first_rows(sources[0]):
+    for row in sources[0].sample():
         with suppress(RowError):
             return reader.row_kind(row.values or {})
     return None
@@ -751,7 +740,7 @@ def recorded_settings(sources: Sequence[Source]) -> tuple[dict[str, dict[str, ob
     settings_by_metric: dict[str, dict[str, object]] = {}
     different, is_judged = set(), False
     for source in sources:
-        row = next(_first_rows(source), None)
+        row = next(source.sample(), None)
         cells = (row and row.values) or {}
         for metric in _recorded(cells) if cells.keys() >= SCORED_COLUMNS else ():
             is_judged |= source is sources[0]

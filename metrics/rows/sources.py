@@ -31,6 +31,7 @@ COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".zst": b"\x28\xb5\x2f\xfd"}
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # names of pyarrow
 CHUNK = 2**16  # bytes that are unpacked at once
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+SAMPLE_ROWS = 20  # that show whether a column is missing everywhere
 NOTICE = 40  # letters at the start of a notice that tell it from others
 _DAMAGED = (OSError, EOFError, UnicodeError)
 
@@ -202,6 +203,14 @@ class Source:
                     self._ahead, self._further = [], None
                     raise
             yield self._ahead[number]
+
+    def sample(self) -> Iterator[Row]:
+        """Yield the first rows, fewer of a local file that cannot be read, which `rows` reports."""
+        try:
+            yield from islice(self.first_rows(), SAMPLE_ROWS)
+        except FileError:
+            if self.remote or self.path == "-":
+                raise
 
     def rows(self) -> Iterator[Row]:
         """Yield every row, the bad ones too; an error names the last row that could be read."""
