@@ -1,6 +1,7 @@
 """The command `genqa-metrics`. Slow imports stand in the functions that need them: `--help` must be instant."""
 
 import os
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -25,6 +26,8 @@ from .verbs.view.command import view
 # Rows are scored in threads of this package; those of numpy's BLAS would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+NoSuchOption = import_module(typer.BadParameter.__module__).NoSuchOption  # of click, or of typer's copy of it
+
 
 class _Verbs(TyperGroup):
     """The commands; where a setting of the judge is given as an option, the error names --set."""
@@ -33,17 +36,13 @@ class _Verbs(TyperGroup):
         """Run the command that was named."""
         try:
             return super().invoke(context)
-        except Exception as error:
-            option = getattr(error, "option_name", "")
-            setting = option.removeprefix("--").replace("-", "_")
-            flags = {
-                flag
-                for parameter in (getattr(error, "ctx", None) or context).command.params
-                for flag in parameter.opts
-            }
-            if hasattr(error, "possibilities") and "--set" in flags and setting in scorer_class(JUDGE).setting_names:
+        except NoSuchOption as error:
+            setting = error.option_name.removeprefix("--").replace("-", "_")
+            has_settings = any("--set" in parameter.opts for parameter in error.ctx.command.params)
+            if has_settings and setting in scorer_class(JUDGE).setting_names:
                 example = "base" if setting == "checkpoint" else "VALUE"
-                error.message = f"No such option: {option}; it is a setting: --set {JUDGE}.{setting}={example}"
+                advice = f"it is a setting: --set {JUDGE}.{setting}={example}"
+                error.message = f"No such option: {error.option_name}; {advice}"
                 error.possibilities = None
             raise
 

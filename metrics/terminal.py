@@ -22,9 +22,11 @@ import typer
 from .registry import JUDGE, OF_SETS, OF_WORDS, SCORERS, WITH_CHECKPOINT
 from .reports import report
 from .reports.table import visible
-from .rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
-from .rows.sources import files_of_runs
-from .rows.values import COLUMNS, as_number
+from .rows.cells import as_number
+from .rows.columns import COLUMNS
+from .rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, bad_usage, in_command
+from .rows.formats import TOOLS
+from .rows.sources import files_of_runs, read_rows
 from .rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
@@ -96,8 +98,7 @@ ScoresOrColumn = repeated(
 From = _reading(
     "--from",
     "TOOL",
-    "What wrote the files: ragas, lm-eval, squad, openai-evals, inspect, promptfoo, deepeval, langfuse, langsmith, "
-    "mlflow, azure, helm, kilt, natural-questions, opencompass, bioasq or truthfulqa. Default: detected.",
+    f"What wrote the files: {', '.join(TOOLS)}. Default: detected.",
 )
 RowsAt = _reading("--rows-at", "PATH", "Where the rows stand in JSON: runs[*].items.")
 Sheet = _reading("--sheet", "NAME", "Sheet of a workbook, by name or number.")
@@ -175,8 +176,6 @@ def read_inputs(
     split_references: str | None = None,
 ) -> list:
     """Return the sources of paths that are read with the options `READING`, see `rows.sources.files`."""
-    from .rows.sources import read_rows
-
     names = [name.strip() for name in (systems or "").split(",") if name.strip()]
     if systems and len(set(names)) < max(len(names), 1):
         raise ValueError(f"--systems: expected different names of columns, A,B, got {systems!r}")
@@ -295,15 +294,6 @@ def stop(message: str, status: int) -> typer.Exit:
 
 
 @contextmanager
-def usage(verb: str) -> Iterator[None]:
-    """Turn a ValueError or a missing package inside into exit status 2, with a hint at the verb's help."""
-    try:
-        yield
-    except (ValueError, ImportError) as error:
-        raise stop(f"{in_command(error)}\nTry 'genqa-metrics {verb} --help'.", 2) from error
-
-
-@contextmanager
 def failures(verb: str = "") -> Iterator[None]:
     """Turn errors of a running command into exit status 1, and bad usage of its verb into 2."""
     try:
@@ -317,6 +307,13 @@ def failures(verb: str = "") -> Iterator[None]:
         raise stop(f"{in_command(error)}{hint}", 1) from error
     except (ValueError, RuntimeError, ImportError) as error:
         raise stop(in_command(error), 1) from error
+
+
+@contextmanager
+def usage(verb: str) -> Iterator[None]:
+    """Turn a ValueError or a missing package inside into exit status 2, with a hint at the verb's help."""
+    with failures(verb), bad_usage():
+        yield
 
 
 @contextmanager

@@ -19,8 +19,8 @@ import genqa_metrics
 from genqa_metrics.cli import app
 from genqa_metrics.core import checkpoints as trust
 from genqa_metrics.reports.table import Table, as_json, html_table, latex_table, markdown, visible
+from genqa_metrics.rows.cells import list_in_cell
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.reading import list_in_cell
 from genqa_metrics.rows.sources import Source
 from genqa_metrics.rows.writing import Writer
 from genqa_metrics.scale.parts import MANIFEST, verify

@@ -12,10 +12,11 @@ import pandas
 import pytest
 from genqa_metrics.kpqa.encoding import denied_pieces
 from genqa_metrics.kpqa.scoring import UNKNOWN, Tokens, pair_statistics
+from genqa_metrics.rows.cells import NO_ANSWER, answers_of
+from genqa_metrics.rows.columns import recognized
 from genqa_metrics.rows.errors import InputWarning
 from genqa_metrics.rows.reading import Skips
 from genqa_metrics.rows.sources import files, sources_of
-from genqa_metrics.rows.values import NO_ANSWER, answers_of, recognized
 from genqa_metrics.scale.run import Reading
 from genqa_metrics.verbs.calibrate.calibration import area_under_curve
 from genqa_metrics.verbs.doctor.report import diagnose

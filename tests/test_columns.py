@@ -7,9 +7,9 @@ from pathlib import Path
 
 import genqa_metrics
 import pytest
+from genqa_metrics.rows.columns import COLUMNS, EITHER, PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
 from genqa_metrics.rows.reading import RowReader
 from genqa_metrics.rows.sources import Source, sources_of
-from genqa_metrics.rows.values import COLUMNS, EITHER, PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
 from genqa_metrics.verbs.doctor.report import diagnose
 from genqa_metrics.verbs.label.labelling import tasks_of
 

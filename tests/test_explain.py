@@ -14,7 +14,7 @@ from genqa_metrics.kpqa.explaining import in_heaviest_subsequence, marks
 from genqa_metrics.kpqa.scorer import KpqaScorer
 from genqa_metrics.kpqa.scoring import Tokens, heaviest_common_subsequence
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.rows.values import NO_ANSWER
+from genqa_metrics.rows.cells import NO_ANSWER
 from genqa_metrics.verbs.explain.report import Explainer
 from hypothesis import given
 from hypothesis import strategies as st

@@ -9,7 +9,7 @@ import resource
 import zipfile
 
 import pytest
-from genqa_metrics.rows import sources
+from genqa_metrics.rows import json_rows
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.sources import Source, sources_of
 
@@ -73,7 +73,7 @@ def test_a_line_that_would_fill_the_memory_is_refused(tmp_path, ending):
     with opened(path, "wb") as file:
         file.write(b'{"id": "1"}\n' if "json" in ending else b"id\n1\n")
         file.write(b'{"id": "')
-        for _ in range(2 * sources.MAX_LINE // 2**20):
+        for _ in range(2 * json_rows.MAX_LINE // 2**20):
             file.write(b"a" * 2**20)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(FileError, match=r"line [23] is longer than 33,554,432 bytes"):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.reading import text_key
-from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY
+from ..rows.columns import PLANNED_LABELS, SAMPLING_PROBABILITY
 from .table import ESCAPES_IN_JSON, render, visible
 
 MOST_ROWS = 20_000  # of a page

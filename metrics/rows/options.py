@@ -4,8 +4,8 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 
+from .cells import printed_list, scalar_text
 from .errors import RowError
-from .values import printed_list, scalar_text
 
 Options = Mapping[str, str]  # {label: text}
 _LABEL = re.compile(r"[A-Za-z]|\d{1,2}")

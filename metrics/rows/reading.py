@@ -12,44 +12,47 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, TypeVar
 
 from ..core.reading import the_first
 from ..core.scorer import warn_caller
-from .errors import ColumnError, FileError, InputWarning, RowError, name_column
-from .formats.shared import is_chat, text_of
-from .options import Options, options_of, right_options, with_options
-from .sources import Source
-from .values import (
+from .cells import (
+    NO_ANSWER,
+    answers_of,
+    as_number,
+    kind_of,
+    list_in_cell,
+    literal,
+    printed_list,
+    scalar_text,
+    whole_characters,
+)
+from .columns import (
     COLUMNS,
     KEYS,
     MAX_NAMES,
     MISSING,
     NAMES,
-    NO_ANSWER,
     OWN_NAMES,
     PLANNED_LABELS,
     SCORED_COLUMNS,
     STOPPED_BY,
-    PlainCell,
     Row,
     alias_columns,
-    answers_of,
-    as_number,
     guessed_roles,
     likely_path,
-    literal,
     option_columns,
     plain_name,
-    printed_list,
     recognized,
-    scalar_text,
     value_at,
-    whole_characters,
 )
+from .errors import ColumnError, FileError, InputWarning, RowError, name_column
+from .formats.shared import is_chat, text_of
+from .marks import PlainCell
+from .options import Options, options_of, right_options, with_options
+from .sources import Source
 
 Message = Callable[[str], None]  # called with one sentence
 Progress = Callable[[str, int, int], None]  # called with what is scored, and the numbers of rows done and of all rows
@@ -58,7 +61,6 @@ MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones
 DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scale.scoring`
 SETTINGS = "_settings"  # the same of the settings, as JSON, of scores that were not computed with the default ones
 SHORT = 3  # words beside a semicolon that may separate references; more of them are of a sentence
-FIRST_ROWS = 20  # that show whether a column is missing everywhere
 _ADD_REFERENCE = "drop it or the row, or add one"
 _OUT_OF = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|of|von)\s*(\d+(?:[.,]\d+)?)")
 _DECIMAL = re.compile(r"([+-]?\d+(?:[.,]\d{1,2})?)\s*(%?)")
@@ -146,13 +148,13 @@ class RowReader:
             roles = [OWN_NAMES[role][0] for role, column in self.columns.items() if column and OWN_NAMES.get(role)]
             names = dict.fromkeys([*roles, *(name for name in cells if name not in taken)])
             self._names, self._roles = set(cells), recognized(tuple(names))
+            self._option_columns = option_columns(cells)
             for role, column in guessed_roles(self._roles).items():
                 if role not in self.columns and not self.source.form:
                     meaning = "further references" if role == "aliases" else f"the {role}"
                     self.source.note(f"column {column!r} was read as {meaning}; another one: {name_column(role)}")
             others = {*self._roles.values(), *self.columns.values()}
             self._alias_columns = [name for name in alias_columns(cells) if name not in others]
-            self._option_columns = option_columns(cells)
         return self._roles
 
     def needed(self, cells: dict, role: str) -> tuple[str, object]:
@@ -592,12 +594,6 @@ def is_given(cell: object) -> bool:
     return bool(cell.strip() if isinstance(cell, str) else cell) if isinstance(cell, str | list) else True
 
 
-def kind_of(cell: object) -> str:
-    """Return the type of a cell in words, for a message."""
-    names = {type(None): "null", dict: "an object", list: "a list", str: "a string", bool: "a truth cell"}
-    return names.get(type(cell), f"{type(cell).__name__} {cell!r:.40}")
-
-
 def same_text(text: str) -> str:
     r"""Return a text with spreadsheets' changes normalized: composed letters, line ends, blanks at both ends.
 
@@ -629,12 +625,6 @@ def passage_text(cell: object) -> str:
     if isinstance(cell, str):
         return cell
     return json.dumps(cell, default=str, ensure_ascii=False) if is_given(cell) else ""
-
-
-def list_in_cell(cell: object) -> object:
-    """Return the texts of a cell of CSV that is a list, as JSON or as pandas writes it; else the cell."""
-    texts = None if isinstance(cell, PlainCell) else printed_list(cell)
-    return cell if texts is None else texts
 
 
 def verdict_of(cell: object) -> float | None:
@@ -710,20 +700,11 @@ def good_rows(
             warn_caller(f"{source.name}: {notice}", InputWarning)
 
 
-def _first_rows(source: Source) -> Iterator[Row]:
-    """Yield the first rows of a source, fewer of a local file that cannot be read, which reading reports."""
-    try:
-        yield from islice(source.first_rows(), FIRST_ROWS)
-    except FileError:
-        if source.remote or source.path == "-":
-            raise
-
-
 def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None:
     """Raise if the first rows of a source all lack a column, before any model is loaded."""
     for source in sources:
         reader, problems = RowReader(source, columns), []
-        for row in _first_rows(source):
+        for row in source.sample():
             try:
                 if row.values is None:
                     raise (ColumnError if source.form or source.options.systems else RowError)(row.problem)
@@ -744,7 +725,7 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
 def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
     """Return the kind of the first good row; None without a good row."""
     reader = RowReader(sources[0], columns)
-    for row in _first_rows(sources[0]):
+    for row in sources[0].sample():
         with suppress(RowError):
             return reader.row_kind(row.values or {})
     return None
@@ -759,7 +740,7 @@ def recorded_settings(sources: Sequence[Source]) -> tuple[dict[str, dict[str, ob
     settings_by_metric: dict[str, dict[str, object]] = {}
     different, is_judged = set(), False
     for source in sources:
-        row = next(_first_rows(source), None)
+        row = next(source.sample(), None)
         cells = (row and row.values) or {}
         for metric in _recorded(cells) if cells.keys() >= SCORED_COLUMNS else ():
             is_judged |= source is sources[0]

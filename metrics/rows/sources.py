@@ -8,30 +8,30 @@ import math
 import os
 import stat
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from . import formats, tables
-from .compression import COMPRESSIONS, decompressed
+from .columns import Row
 from .errors import FileError, RowError
+from .formats import data_sets
 from .formats.adapters import openai_samples
-from .values import Row
+from .json_rows import json_rows, lines_of, place_of_rows
 
 FORMATS = dict.fromkeys((".jsonl", ".ndjson", ".json"), "JSON lines")
 FORMATS |= {".csv": "CSV", ".tsv": "TSV", ".parquet": "Parquet"}
 # Those that are read; the others, `FORMATS`, are also written.
 READABLE = {**FORMATS, ".arrow": "Arrow", ".xlsx": "Excel", ".eval": "Inspect log"}
 PACKED = ("Parquet", "Arrow", "Excel", "Inspect log")  # no text, and compressed inside
-MAX_LINE = 2**25  # bytes, or characters of CSV: a line is read as a whole, and takes many times its size in memory
-MARK = "\ufeff".encode()  # of the byte order, at the start of a text
+COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".zst": b"\x28\xb5\x2f\xfd"}  # first bytes
+CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # names of pyarrow
+CHUNK = 2**16  # bytes that are unpacked at once
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-MAX_DOCUMENT = 2**28  # bytes of a JSON document, which is read as a whole
+SAMPLE_ROWS = 20  # that show whether a column is missing everywhere
 NOTICE = 40  # letters at the start of a notice that tell it from others
 _DAMAGED = (OSError, EOFError, UnicodeError)
 
@@ -69,7 +69,7 @@ class ReadOptions:
     form: str | None = None  # a key of `formats.TOOLS`; None: detect it
     systems: Sequence[str] = ()  # columns with the answers of one system each
     encoding: str | None = None  # None: UTF-8, or UTF-16 where a file begins so
-    rows_at: str = ""  # see `values.value_at`; "" to look for them
+    rows_at: str = ""  # see `columns.value_at`; "" to look for them
     sheet: str = "1"  # name or number, from 1
     split: str = ""  # what stands between the references of one text
 
@@ -204,6 +204,14 @@ class Source:
                     raise
             yield self._ahead[number]
 
+    def sample(self) -> Iterator[Row]:
+        """Yield the first rows, fewer of a local file that cannot be read, which `rows` reports."""
+        try:
+            yield from islice(self.first_rows(), SAMPLE_ROWS)
+        except FileError:
+            if self.remote or self.path == "-":
+                raise
+
     def rows(self) -> Iterator[Row]:
         """Yield every row, the bad ones too; an error names the last row that could be read."""
         ahead, further = self._ahead, self._further
@@ -252,19 +260,19 @@ class Source:
             return f"the workbook has the sheets {named}: name another one with sheet='NAME' of read_rows"
         if self.path in (None, "-") or self.options.rows_at or self.format != "JSON lines":
             return ""
-        path = formats.place_of_rows(cells)
+        path = place_of_rows(cells)
         is_document = path and len(list(islice(self._read(), 2))) == 1
         return f"rows stand at {path}: add rows_at={path!r} of read_rows" if is_document else ""
 
     def alone(self, cells: Mapping) -> str:
         """Return advice for a row of a file of predictions alone, or of questions and right answers alone; else ""."""
-        answers, asked = formats.predictions_of([cells]) is not None, formats.questions_of([cells]) is not None
+        answers, asked = data_sets.predictions_of([cells]) is not None, data_sets.questions_of([cells]) is not None
         if self.path is None or not (answers or asked):
             return ""
         holds, other = "questions and right answers", "predictions"
         if answers:
             holds, other = other, holds
-            for ident in [ident for ident, response in formats.BATCH_OUTPUT if {ident, response} <= cells.keys()]:
+            for ident in [ident for ident, response in data_sets.BATCH_OUTPUT if {ident, response} <= cells.keys()]:
                 other += f", and the {ident} of each as its id,"
         return f"it holds {holds} alone: name the file with the {other} beside {self.name}"
 
@@ -282,22 +290,21 @@ class Source:
             return (tables.arrow_rows if self.format == "Arrow" else tables.inspect_rows)(raw, name)
         # By the first bytes, not by the name, so that wrong endings and compressed standard input work.
         stream = decompressed(raw)
+        encoding = self.options.encoding or ("utf-16" if stream.peek(2)[:2] in UTF_16 else None)  # None: UTF-8
         if self.format == "JSON lines":
             if self.options.form in (None, "openai-evals") and stream.peek(9).startswith(b'{"spec": '):
                 return self._rows_of_event_log(stream)
-            path = self.options.rows_at
-            whole = partial(formats.rows_at, path=path, name=name) if path else formats.document_rows
-            return _json_rows(stream, whole, self.options.encoding)
-        encoding = _encoding_of(stream, self.options.encoding) or "utf-8-sig"
+            return json_rows(stream, encoding, self.options.rows_at, name)
+        encoding = encoding or "utf-8-sig"
         delimiter = "\t" if self.format == "TSV" else tables.delimiter_of(stream.peek(2**16), encoding)
         errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"  # csv_rows reports what is not UTF-8
-        lines = _lines(io.TextIOWrapper(stream, encoding, errors, newline=""))
+        lines = lines_of(io.TextIOWrapper(stream, encoding, errors, newline=""))
         return tables.csv_rows(lines, name, delimiter)
 
     def _rows_of_event_log(self, stream: BinaryIO) -> Iterator[Row]:
         """Yield the rows of a log of OpenAI evals, in which several lines are one row."""
         self.form, self.unit = "openai-evals", "row"
-        rows = openai_samples([row.values or {} for row in _json_rows(stream, formats.document_rows)])
+        rows = openai_samples([row.values or {} for row in json_rows(stream)])
         graded = [row for row in rows if "ideal" in row]
         if not graded:
             missing = "no events of type 'match' with right answers" if rows else "no events of type 'sampling'"
@@ -429,9 +436,9 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
     local = len(sources) > 1 and all(source.path not in (None, "-") and not source.remote for source in sources)
     for source in sources if demanded or local else ():
         rows = _all_rows(source)
-        if (answered := formats.predictions_of(rows)) is not None:
+        if (answered := data_sets.predictions_of(rows)) is not None:
             predictions[source] = answered
-        elif (asked := formats.questions_of(rows)) is not None:
+        elif (asked := data_sets.questions_of(rows)) is not None:
             gold.append(source)
             questions |= asked
         else:
@@ -446,7 +453,7 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
     result: list[Source] = []
     for source, answered in predictions.items():
         try:
-            rows = formats.joined_rows(answered, questions)
+            rows = data_sets.joined_rows(answered, questions)
         except ValueError as error:
             raise FileError(f"{source.name}: {error}") from error
         inputs = [path for file in (*gold, source) for path in file.inputs]
@@ -462,7 +469,7 @@ def _all_rows(source: Source) -> list[dict]:
     try:
         for row in source.first_rows():
             rows += [] if row.values is None else [row.values]
-            if len(rows) == 1 and formats.predictions_of(rows) is None and formats.questions_of(rows) is None:
+            if len(rows) == 1 and data_sets.predictions_of(rows) is None and data_sets.questions_of(rows) is None:
                 break
     except FileError:
         return []  # reported when the file is read
@@ -495,6 +502,19 @@ def _remote_file(address: str) -> BinaryIO:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FileError(f"{address}: cannot be read: {reason}") from error
     return file if hasattr(file, "peek") else io.BufferedReader(file)
+
+
+def decompressed(raw: BinaryIO) -> BinaryIO:
+    """Return the content of a file, unpacked where its first bytes are those of a compressed one.
+
+    pyarrow unpacks it, because unlike the module bz2 it raises on a damaged second stream.
+    """
+    ending = next((ending for ending, start in COMPRESSIONS.items() if raw.peek(8).startswith(start)), None)
+    if ending is None:
+        return raw
+    import pyarrow
+
+    return io.BufferedReader(pyarrow.CompressedInputStream(raw, CODECS[ending]), CHUNK)
 
 
 def _state_of(status: os.stat_result) -> tuple[int, int, int]:
@@ -539,102 +559,3 @@ def proposed_encoding(source: Source) -> str:
             continue
         return encoding if encoding != "utf-8" else ""
     return "latin-1"
-
-
-def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict:
-    """Return an object of JSON from its keys and values; a key that stands twice is a ValueError."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        double, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ValueError(f"the key {double!r:.60} stands in one object twice")
-    return content
-
-
-def _encoding_of(stream: BinaryIO, encoding: str | None) -> str | None:
-    """Return the encoding of a text: the one named, else UTF-16 if it begins so, else None for UTF-8."""
-    return encoding or ("utf-16" if stream.peek(2)[:2] in UTF_16 else None)
-
-
-def _document(
-    lines: Iterator[bytes], whole: Callable[[object], Iterator[dict] | None]
-) -> tuple[Iterable[bytes], Iterator | None]:
-    """Return (lines, None) of JSON lines, or (no lines, rows) if all lines together are one JSON document."""
-    head: list[bytes] = []
-    for line in lines:
-        head.append(line)
-        if line.strip():
-            break
-    start = head[-1].removeprefix(MARK).strip() if head else b""
-    if start[:1] not in (b"[", b"{"):
-        return chain(head, lines), None
-    try:
-        document = json.loads(start, object_pairs_hook=_without_repeated_keys)
-        for rest in lines:
-            head.append(rest)
-            if rest.strip():
-                return chain(head, lines), None
-        rest = b""
-    except (ValueError, RecursionError) as error:
-        if not isinstance(error, json.JSONDecodeError) or error.pos < len(error.doc):  # bad, not only unfinished
-            return chain(head, lines), None
-        rest = bytearray()
-        for line in lines:
-            rest += line
-            if len(rest) > MAX_DOCUMENT:
-                break
-        try:
-            document = json.loads(start + b"\n" + rest, object_pairs_hook=_without_repeated_keys)
-        except (ValueError, RecursionError):
-            return chain(head, io.BytesIO(rest), lines), None
-    rows = whole(document)
-    if rows is None and rest:
-        rows = iter([document])
-    return (head, None) if rows is None else ((), rows)
-
-
-def _json_rows(
-    stream: BinaryIO, whole: Callable[[object], Iterator[dict] | None], encoding: str | None = None
-) -> Iterator[Row]:
-    """Yield the rows of JSON lines, or of one JSON document, which `whole` turns into rows."""
-    encoding = _encoding_of(stream, encoding)
-    lines = _lines(stream)
-    if encoding is not None:
-        lines = (line.encode() for line in _lines(io.TextIOWrapper(stream, encoding, newline="\n")))
-    lines, rows = _document(lines, whole)
-    if rows is not None:
-        yield from (Row(number, *_checked(row)) for number, row in enumerate(rows, 1))
-        return
-    for number, line in enumerate(lines, 1):
-        line = line.removeprefix(MARK) if number == 1 else line
-        if not line.strip():
-            continue
-        try:
-            yield Row(number, *_checked(json.loads(line.decode("utf-8"), object_pairs_hook=_without_repeated_keys)))
-        except UnicodeDecodeError as error:
-            problem = f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line"
-            yield Row(number, None, f"{problem}; {tables.ENCODE}")
-        except RecursionError:
-            yield Row(number, None, "not JSON that can be read: nested too deeply")
-        except ValueError as error:
-            reason = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else error
-            yield Row(number, None, f"not JSON: {reason}; expected one object per line")
-
-
-def _checked(row: object) -> tuple[dict | None, str]:
-    """Return an object as the cells of a row, and its problem."""
-    if not isinstance(row, dict):
-        kinds = {list: "array", str: "string", type(None): "null", bool: "truth value"}
-        return None, f"expected a JSON object with one value per column, got a JSON {kinds.get(type(row), 'number')}"
-    if len(row) > tables.MAX_COLUMNS:
-        return None, f"has {len(row):,} columns, more than {tables.MAX_COLUMNS:,}; leave some out"
-    return row, ""
-
-
-def _lines(text: IO) -> Iterator:
-    """Yield the lines of a text; each is read whole, and takes many times its size, so that a long one is an error."""
-    for number in count(1):
-        if len(line := text.readline(MAX_LINE + 1)) > MAX_LINE:
-            raise OSError(f"line {number} is longer than {MAX_LINE:,} bytes; write one row a line")
-        if not line:
-            return
-        yield line

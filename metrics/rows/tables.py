@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from . import packed
+from .cells import scalar_text
+from .columns import WRITTEN, Row
 from .errors import FileError
-from .values import WRITTEN, Row, scalar_text, without_mark
+from .marks import without_mark
 
 MAX_COLUMNS = 10_000
 MAX_EXCEL_ROWS = 2**20  # of a sheet in Excel; a row that claims a higher number has no end of empty rows before it

@@ -11,10 +11,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from .compression import compressed
 from .errors import FileError
-from .sources import format_of
-from .values import marked, marked_list
+from .marks import marked, marked_list
+from .sources import CODECS, format_of
 
 TEMPORARY = ".genqa-metrics-{}.part"  # unique, beside the file
 ROW_GROUP_BYTES = 2**25  # of text in memory before a Parquet row group is written
@@ -70,6 +69,14 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def compressed(raw: BinaryIO, ending: str) -> BinaryIO:
+    """Return a file that compresses what is written into another one, which stays open."""
+    import pyarrow
+
+    copy = os.fdopen(os.dup(raw.fileno()), "wb")  # which pyarrow closes
+    return io.BufferedWriter(pyarrow.CompressedOutputStream(copy, CODECS[ending]))
 
 
 def type_of(cells: Sequence[object]) -> str:

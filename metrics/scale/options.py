@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from ..core.scorer import Scorer, warn_caller
 from ..registry import JUDGE, OF_PASSAGES, OF_SETS, OF_WORDS, SCORERS, judge_among, make_scorer, scorer_class
+from ..rows.columns import COLUMNS
 from ..rows.errors import FileError, RecordedScoresWarning
 from ..rows.reading import RowKind, recorded_settings
 from ..rows.sources import Source
-from ..rows.values import COLUMNS
 from .parts import PART_ROWS, is_folder
 
 BUNDLED = ("small", "base", "large")  # checkpoints that a judged file may name

@@ -25,6 +25,8 @@ from .. import __version__
 from ..core.inference import cores, listening
 from ..core.scorer import Scorer
 from ..registry import scorer_class
+from ..rows.cells import json_value
+from ..rows.columns import Row
 from ..rows.errors import FileError, name_column, too_many_systems
 from ..rows.reading import (
     Item,
@@ -39,7 +41,6 @@ from ..rows.reading import (
     ignore,
 )
 from ..rows.sources import Source, format_of, sources_of
-from ..rows.values import Row, json_value
 from ..rows.writing import Writer, type_of
 from ..statistics.intervals import MIN_QUESTIONS
 from .options import ScoreOptions, default_metrics, make_scorers, needed_columns

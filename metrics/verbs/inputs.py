@@ -10,10 +10,11 @@ import numpy as np
 
 from ..core.reading import text_key, the_first
 from ..registry import JUDGE
+from ..rows.cells import as_number
+from ..rows.columns import MAX_NAMES, Row
 from ..rows.errors import SKIP_BAD_ROWS, FileError
 from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows, same_text
 from ..rows.sources import Source, sources_of
-from ..rows.values import MAX_NAMES, Row, as_number
 
 NONE = "(none)"  # the slice of rows without a value
 MAX_SLICES = 100

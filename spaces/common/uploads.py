@@ -11,8 +11,8 @@ import genqa_metrics
 import gradio as gr
 import pyarrow.parquet
 from genqa_metrics import registry
-from genqa_metrics.rows import compression, errors, packed, reading, sources
-from genqa_metrics.rows.values import recognized
+from genqa_metrics.rows import errors, packed, reading, sources
+from genqa_metrics.rows.columns import recognized
 from genqa_metrics.scale import options, run
 from gradio.processing_utils import save_file_to_cache
 from gradio.utils import get_upload_folder
@@ -142,7 +142,7 @@ def checked_path(path: str | None) -> str:
     except OSError:
         problem = f"File: it was deleted; files are kept for {server.DELETE_CACHE[1] // 60} minutes. Upload it again."
         raise checks.Problem(problem) from None
-    if any(start.startswith(magic) for magic in compression.COMPRESSIONS.values()):
+    if any(start.startswith(magic) for magic in sources.COMPRESSIONS.values()):
         raise checks.Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
     if start.startswith(b"PK"):
         try:

@@ -1,9 +1,5 @@
 """DeepEval: test results with score, success and reason."""
 
-import json
-from pathlib import Path
-
-import genqa_metrics
 import pytest
 
 pytest.importorskip("deepeval")
@@ -11,10 +7,8 @@ pytest.importorskip("deepeval")
 from deepeval import assert_test, evaluate
 from deepeval.evaluate import AsyncConfig, CacheConfig, DisplayConfig
 from deepeval.test_case import LLMTestCase
+from genqa_metrics.integrations.common import RowScorer
 from genqa_metrics.integrations.deepeval import GenqaMetric
-
-SETTINGS = Path(genqa_metrics.__file__).parent / "ava/checkpoint/ava_config.json"
-THRESHOLD = json.loads(SETTINGS.read_text(encoding="utf-8"))["threshold"]
 
 
 @pytest.fixture
@@ -42,7 +36,7 @@ def test_results_have_score_verdict_and_reason(cases, expected, together):
         (metric,) = result.metrics_data
         assert (metric.name, metric.success, metric.reason) == ("ava_score", wanted.correct, wanted.reason)
         assert metric.score == pytest.approx(wanted.score, abs=1e-6)
-        assert metric.threshold == THRESHOLD
+        assert metric.threshold == RowScorer("ava").threshold
 
 
 def test_a_failure_says_why(cases):

@@ -7,8 +7,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..cells import answers_of
+from ..columns import plain_name
 from ..errors import RowError, name_column
-from ..values import answers_of, plain_name
 from .shared import EXPECTED, QUESTIONS, expected_answers, passages_of
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from ..cells import literal
+from ..columns import NAMES
 from ..errors import RowError, name_column
-from ..values import NAMES, literal
 
 # What a question, an answer, a right answer and passages are called inside the inputs and outputs of a tool.
 QUESTIONS, ANSWERS, EXPECTED, CONTEXTS = (

@@ -11,9 +11,9 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import SCORERS
 from ...rows import reading
+from ...rows.columns import Row
 from ...rows.errors import FileError
 from ...rows.sources import Source
-from ...rows.values import Row
 from ...scale.options import needed_columns
 from ...scale.run import item_statistics
 from ...scale.scoring import profiles

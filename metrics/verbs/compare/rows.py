@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...core.scorer import Scorer
+from ...rows.columns import SCORED_COLUMNS, Row
 from ...rows.errors import SKIP_BAD_ROWS, FileError, name_column, too_many_systems
 from ...rows.reading import Item, RowError, RowKind, RowReader, Skips, check_columns, good_rows
 from ...rows.sources import Source, files_of_runs
-from ...rows.values import SCORED_COLUMNS, Row
 from ...scale.options import Settings, default_metrics, make_scorers, needed_columns
 from ..inputs import digested_sources, optional_texts, score_in_column, slice_of, unscored_item
 

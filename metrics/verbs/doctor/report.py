@@ -19,10 +19,10 @@ from ...ava.scorer import profile
 from ...registry import JUDGE, OF_PASSAGES, make_scorer, scorer_class
 from ...reports.report import Report, briefly, say
 from ...reports.table import Table, listed, print_table, visible
+from ...rows.columns import COLUMNS, SCORED_COLUMNS, plain_name, recognized
 from ...rows.errors import FileError, in_command
 from ...rows.reading import DIGEST, SETTINGS, Item, RowError, RowKind, RowReader
 from ...rows.sources import Source, proposed_encoding
-from ...rows.values import COLUMNS, SCORED_COLUMNS, plain_name, recognized
 from ...scale.options import default_metrics
 from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import FEW

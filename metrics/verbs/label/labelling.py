@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from ...core.reading import text_key
+from ...rows.columns import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
 from ...rows.errors import FileError
 from ...rows.reading import Message, Progress, Skips, ignore
 from ...rows.sources import check_regular
-from ...rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
 from ...rows.writing import lock_folder, write_text
 from ...scale.options import OnError, Settings, check_options
 from ..inputs import digested_sources, read_answers

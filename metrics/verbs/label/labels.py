@@ -8,10 +8,10 @@ from itertools import combinations, count
 
 import numpy as np
 
+from ...rows.columns import Row
 from ...rows.errors import FileError, name_column
 from ...rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
 from ...rows.sources import Source
-from ...rows.values import Row
 from ...scale.scoring import label_note, question_keys, rows_by_system
 from ...statistics.estimation import cluster_sums
 from ...statistics.intervals import MIN_QUESTIONS, wilson
@@ -43,7 +43,7 @@ class Labels:
     number: np.ndarray  # (rows,) of labels
     raters: dict[str, float | int | None]  # what `rater_agreement` returns
     error: float = 0.0  # share of labels that are taken to be wrong
-    until: str | None = None  # the rule by which labelling stopped, see `rows.values.STOPPED_BY`
+    until: str | None = None  # the rule by which labelling stopped, see `rows.columns.STOPPED_BY`
 
     def taken(self, rows: np.ndarray) -> "Labels":
         """Return the labels of some rows."""

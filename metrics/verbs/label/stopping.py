@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...core.reading import text_key
+from ...rows.columns import STOPPED_BY
 from ...rows.errors import FileError
-from ...rows.values import STOPPED_BY
 from ...statistics.resampling import LEVEL
 from ...statistics.sequential import confidence_sequence, controlled, fresh_rows, rejects
 from .labelling import Task, hash_uniform, judged_answers, ranks_within, task_of

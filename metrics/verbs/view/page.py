@@ -14,8 +14,8 @@ import numpy as np
 from ...registry import JUDGE
 from ...reports.table import accuracy_cell, listed, page, render
 from ...reports.viewer import ViewedAnswer, viewer, viewer_script
+from ...rows.columns import PLANNED_LABELS, SAMPLING_PROBABILITY
 from ...rows.reading import Item, Message, Progress, Skips, ignore
-from ...rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY
 from ...scale.options import OnError, Settings
 from ..accuracy.report import accuracy
 from ..inputs import digested_sources, read_answers
