@@ -13,6 +13,7 @@ from genqa_metrics.core import judge_model
 from genqa_metrics.core.judge_model import JudgeReader
 from genqa_metrics.rows.errors import RecordedScoresWarning
 from genqa_metrics.rows.sources import files
+from genqa_metrics.scale.options import with_recorded
 from genqa_metrics.verbs.label.labelling import tasks_of
 
 from tests.factories.cases import tables
@@ -100,6 +101,18 @@ def test_a_frame_has_all_columns_and_is_not_judged_again(rows, judged):
     assert said == ["ava: 12 rows judged before, by the same judge"]
     assert again.to_dict() == report.to_dict()
     pandas.testing.assert_frame_equal(again.to_pandas(), frame)
+
+
+def test_a_recorded_calibration_may_stand_beside_the_judged_file(tmp_path):
+    """One that is where it was is taken; another name than a file's stays, for an error that names it."""
+    moved, kept = tmp_path / "moved.json", tmp_path / "kept" / "moved.json"
+    kept.parent.mkdir()
+    for path in (moved, kept):
+        path.write_text("{}")
+    sources = files([save(tmp_path / "rows.jsonl", [{"prediction": "a", "references": ["a"]}])])
+    for recorded, expected in (("moved.json", moved), (str(kept), kept), ("lost.json", "lost.json")):
+        (settings, [_]) = told(with_recorded, "ava", {}, {"calibration": recorded}, sources)
+        assert settings["calibration"] == str(expected)
 
 
 def test_columns_that_are_read_under_other_names_are_written_under_ours(tmp_path):

@@ -124,8 +124,10 @@ def test_rows_added_one_by_one_and_in_a_batch(name, metric):
     assert {type(value) for value in together.values()} == {float}
 
 
-def test_a_copy_has_the_rows_and_settings(name, metric):
+def test_a_copy_has_the_rows_and_settings(name, metric, folder):
+    """It is loaded from the script that was named, not from a file of evaluate's cache."""
     metric.add_batch(**ROWS[name])
+    assert metric.__reduce__()[0].args == (str((folder / f"{name}.py").resolve()),)
     copies = pickle.loads(pickle.dumps(metric)), copy.deepcopy(metric)
     expected = metric.compute()
     for other in copies:

@@ -8,8 +8,10 @@ import datasets
 import pyarrow as pa
 import pytest
 from genqa_metrics.rows.errors import FileError
+from genqa_metrics.rows.formats import TOOLS
 from genqa_metrics.rows.sources import ReadOptions, Source, files
 
+from tests import test_read_rows as read_rows
 from tests.factories.files import items, lines, run, save, scores, workbook
 
 WHO, HERS, PASSAGES = "Who wrote Frankenstein?", ["Mary Shelley", "Shelley"], ["It is by Mary Shelley."]
@@ -34,6 +36,12 @@ def test_rows_of_a_tool_are_recognised(kind, ending, tmp_path):
     assert item.human == (None, None)  # the grade of a tool is no human score
     if "retriev" in str(ROWS[kind]) or "context" in str(ROWS[kind]):
         assert item.contexts == PASSAGES
+
+
+def test_every_tool_has_a_row_in_a_test():
+    """Also a tool that someone adds: a row in tool_rows.json, or a case in read_rows.jsonl."""
+    shown = {kind.partition(",")[0] for kind in ROWS} | {case["read"]["form"] for case in read_rows.cases()}
+    assert set(TOOLS) - {"squad", "inspect"} <= shown  # these two: `data_sets.json` and `LOG`
 
 
 @pytest.mark.parametrize("kind", ["langsmith", "langsmith, runs", "mlflow", "mlflow, genai", "langfuse"])

@@ -218,8 +218,9 @@ def _geometric_mean(matches: np.ndarray, totals: np.ndarray, weights: np.ndarray
 def scores(statistics: np.ndarray, settings: Settings, effective_order: bool | None = None) -> dict[str, np.ndarray]:
     """Return AEv(alpha, N) and its parts, arrays of the leading shape, from ... x (2 + 4 orders) statistics.
 
-    `effective_order` leaves out the orders that a side is too short to have, and scales the other weights up. It is
-    True for single rows, as in sacrebleu's sentence BLEU: an answer of one word has no bigrams at all.
+    Scores are 0 to 1, lengths numbers of terms. `effective_order` leaves out the orders that a side is too short to
+    have, and scales the other weights up; None takes that of the settings. For single rows it is True, as in
+    sacrebleu's sentence BLEU: an answer of one word has no bigrams at all.
     """
     statistics = np.asarray(statistics, dtype=np.float64)
     effective_order = settings.effective_order if effective_order is None else effective_order

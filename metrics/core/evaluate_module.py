@@ -80,7 +80,7 @@ class CheckedModule:
         return evaluate.MetricInfo(**texts_of_module, features=features, reference_urls=[self.url])
 
     def _build_data_dir(self) -> str:
-        """Return the folder of evaluate's files; a single process needs none and works without write access."""
+        """Return the folder of evaluate's files; "" where none can be written, which only several processes need."""
         try:
             return super()._build_data_dir()
         except OSError:

@@ -480,7 +480,7 @@ class Scorer:
         yield from (range(start, min(start + 4096, rows)) for start in range(0, rows, 4096))
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return the statistics of every row; with `explain` the details have a column "explanation"."""
+        """Return the statistics of every row; with `explain` the details have what `reason` reads of a row."""
         raise NotImplementedError
 
     def scored(

@@ -86,7 +86,7 @@ class GroundingScorer(Scorer):
         self.facts["reading"] = str(READING_VERSION)
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return the statistics of rows, see the class, counts, and explanations."""
+        """Return (rows, 5) statistics, see the class, with counts and explanations; see `Scorer.statistics`."""
         check_fork(self.device, self._process)
         predictions, contexts = columns["predictions"], columns["contexts"]
         questions = columns.get("questions") or [""] * len(predictions)

@@ -67,7 +67,7 @@ class GenqaMetric(SingleTurnMetric):
         return [MetricResult(value=result.score, reason=result.reason) for result in self._explained(*columns)]
 
     def explained(self, result: "EvaluationResult") -> "pandas.DataFrame":
-        """Return what `ragas.evaluate` returned as a table, with the reasons in a column NAME_reason."""
+        """Return a result of `ragas.evaluate` as a table, with a column NAME_reason; rows are scored again."""
         table = result.to_pandas()
         rows = table[["user_input", "response", self._evidence]].to_dict("records")
         table[f"{self.name}_reason"] = [scored.reason for scored in self.batch_score(rows)]

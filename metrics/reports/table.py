@@ -358,9 +358,9 @@ def with_lines(text: str):
 
 
 def render(name: str, **context):
-    """Return a file of the folder templates filled in, as `markupsafe.Markup`.
+    """Return the file `name` of the folder templates, filled in with `context`, as `markupsafe.Markup`.
 
-    A string is made visible (see `visible`) and escaped, but not `Markup`.
+    Strings in `context` are made visible (see `visible`) and escaped, except those that are `Markup`.
 
     >>> print(render("notes.html", notes=["<i>"]))
     <p class="note">Note: &lt;i&gt;</p>
@@ -371,10 +371,11 @@ def render(name: str, **context):
 
 
 def page(title: str, body, *styles, script=None, served: bool = False) -> str:
-    """Return one HTML page that needs no outside resource, of `markupsafe.Markup`; a plain string is escaped.
+    """Return the text of one HTML page that needs no outside resource.
 
-    The browser runs no script but the given one, which the page's policy names by its SHA-256. Styles are CSS beside
-    page.css. The script of a page that is `served` may ask its server.
+    `body` is `markupsafe.Markup`; a plain string is escaped. `styles` are texts of CSS, which follow page.css and
+    cards.css. The browser runs no script but the text `script`, which the page's policy names by its SHA-256; that of
+    a page that is `served` may ask its server.
     """
     import base64
     import hashlib

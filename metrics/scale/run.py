@@ -308,8 +308,8 @@ def item_statistics(
 ) -> tuple[dict[str, np.ndarray], dict[str, Counter]]:
     """Return {metric: (items, k + 1) sums of statistics} and {metric: counts for warnings}, computed in threads.
 
-    They are (items, k + 1) sums over the predictions of an item, the last column their number, 1 for a metric that
-    scores an item as one. `progress` gets the metric, and the items that are done and of all, from any thread.
+    A row holds the sums over the predictions of an item; its last column is their number, 1 for a metric that scores
+    an item as one. `progress` gets the metric, and the items that are done and of all, from any thread.
     """
     sums, counts = {}, {}
     for metric, scorer in scorers.items():
@@ -374,13 +374,13 @@ class JudgeCounts:
 
 @dataclass
 class Scores:
-    """Finished numbers of every system, and what happened on the way."""
+    """The scores and counts of every system, with warnings and notes; what `score` shows and writes."""
 
-    sets: bool  # rows were sets of predictions
+    sets: bool  # a row was a context with a set of predictions, not a question with an answer
     counts: RowCounts
     metrics: Mapping[str, MetricScores]  # in the order of the columns
     judge: JudgeCounts = field(repr=False)
-    words: Mapping[str, float] = field(repr=False)  # {system: words of its answers, on average}
+    words: Mapping[str, float] = field(repr=False)  # {system: mean number of words of its answers}
     to_read: AnswersToRead = field(repr=False, compare=False)
     warnings: list[str]  # of scores that mean less than they seem to
     notes: list[str]  # what must be read with the scores

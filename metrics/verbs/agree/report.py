@@ -249,7 +249,11 @@ class AgreeReport(Report):
         return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(text)})"
 
     def to_pandas(self):
-        """Return a `pandas.DataFrame` with one row per metric, in the order of the tables."""
+        """Return a `pandas.DataFrame` with one row per metric, in the order of the tables.
+
+        Its columns are those of `CORRELATIONS`, for scores that classify answers "auc" too, and the ends of each
+        interval, such as "pearson_low" and "pearson_high".
+        """
         import pandas
 
         rows: dict[str, dict] = {}

@@ -25,14 +25,14 @@ from .question_types import question_type
 
 @dataclass(frozen=True)
 class AgreeRow:
-    """A row with its human score."""
+    """One answer of one system; its human score is `item.human`."""
 
     file: str
     item: reading.Item
     question: str | None
     prediction: str | None
     system: str | None
-    scores: list[float]  # of columns; NaN without one
+    scores: list[float]  # in the columns of `score_columns`; NaN where a cell is empty
     columns: Mapping[str, Any]
 
     def group(self, column: str) -> str | None:
@@ -64,7 +64,7 @@ def read_rows(
     group_columns: Sequence[str],
     skips: reading.Skips,
 ) -> list[AgreeRow]:
-    """Return the good rows of files, with the scores that stand in columns."""
+    """Return the good rows of files, with the scores in `score_columns`; a bad row goes to `skips`, or is an error."""
     asks = partial(needed_columns, scorers)
     readers = {id(source): reading.RowReader(source, columns, asks) for source in sources}
 

@@ -31,7 +31,7 @@ class Ranking:
 
     @property
     def counted(self) -> str:
-        """What `right` counts; "" for scores that judge no answer."""
+        """What `right` counts, "labelled right" or "judged right"; "" for scores that judge no answer."""
         if not self.judged:
             return ""
         return "labelled right" if any(of["labelled"] for of in self.judged["systems"].values()) else "judged right"

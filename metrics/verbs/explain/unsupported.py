@@ -29,7 +29,7 @@ SYSTEMS = 10  # systems that are listed
 
 @dataclass
 class Counts:
-    """Numbers of the answers of files by system, and of those that state nothing by what they are."""
+    """Numbers of answers: `stating` and `unsupported` by system, `silent` by the kinds of `_kind`."""
 
     stating: Counter = field(default_factory=Counter)
     unsupported: Counter = field(default_factory=Counter)  # those with an unsupported sentence
@@ -42,7 +42,7 @@ class Counts:
         return f"{text} {threshold:.2f})" + f"; the worst {listed:,} below" * (listed < unsupported)
 
     def lines(self) -> list[str]:
-        """Return how many answers state nothing, and the number of unsupported answers of each of several systems."""
+        """Return up to two lines: how many answers state nothing, and of several systems the unsupported answers."""
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(self.silent.items()))
         order = sorted(self.stating, key=lambda name: -self.unsupported[name] / max(self.stating[name], 1))
         counts = [f"{name} {self.unsupported[name]:,} of {self.stating[name]:,}" for name in order]
@@ -62,9 +62,10 @@ def unsupported_answers(
     problem: Message = ignore,
     progress: Progress = ignore,
 ) -> tuple[list[ViewedAnswer], Counts, Skips]:
-    """Return the `worst` answers of files with a sentence that no passage supports, in memory that does not grow.
+    """Return the `worst` answers with a sentence that no passage supports, the counts of all, and the skipped rows.
 
-    All such sentences are written to `output`, one a line. Progress has the number of answers that are done, and None.
+    All such sentences are written to `output`, one a line. `progress` gets the number of answers that are done, and
+    None. Memory does not grow with the number of answers.
     """
     scorer = explainer.scorer
     with bad_usage():

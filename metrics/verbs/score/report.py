@@ -391,7 +391,7 @@ class ScoreReport(Report):
 
     @property
     def open_tables(self) -> int:
-        """The systems and the answers to read; what a person looks up opens by a click."""
+        """How many tables the page shows at first: the systems, and the answers to read; a click opens the others."""
         return 1 + any(table.title == READ for table in self.page_tables())
 
     def answers_of_page(self) -> list[ViewedAnswer]:
