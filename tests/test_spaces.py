@@ -411,7 +411,7 @@ def test_pasted_answers_are_lines_or_blocks_and_labels_one_for_each_question(spa
     assert [row["prediction"] for row in rows] == ["- Shakespeare,\n- William", "honey", "Marlowe", "honey"]
     assert [row.get("label") for row in rows] == [0, 1, None, None]
     for labels in ("0\n1\n1", "0\nright"):
-        with pytest.raises(spaces.checks.Problem, match="Labels of a: . lines for 2 questions; write 1"):
+        with pytest.raises(spaces.checks.Problem, match=r"Labels of a: . lines for 2 questions; write 1"):
             comparing.pasted(*asked, "a", "Marlowe\nhoney", labels)
 
 
