@@ -245,6 +245,10 @@ def test_warnings_say_what_cannot_be_scored():
     (too_long,) = warned(*texts)
     assert "the texts have no 2-grams, which are left out: this is AEv with N = 1" in too_long
     assert "no 2-grams, so the corpus score is 0" in warned(*texts, effective_order=False)[0]
+    assert warned(["red car"], [["car"]])[0].startswith("the references have no 2-grams, so precision is 0;")
+    assert warned(["car"], [["red car"]], brevity=math.inf)[0].startswith(
+        "the answers have no 2-grams, so recall is 0;"
+    )
     assert warned(["four steps"], [["four steps"]]) == []
     (unmatched,) = warned(["red car", "blue bus"], [["car red"], ["bus"]])
     assert unmatched.startswith("no 2-gram of an answer is in its reference, so the corpus score is 0 though words")

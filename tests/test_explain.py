@@ -134,7 +134,8 @@ def test_rarity_of_words_in_a_file(command, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text('{"references": ["seven are", "are"]}\n')
     seven = math.log(1.5) / math.log(3)
-    assert f"IDF, answer       there (1.00) are (0.00) seven ({seven:.2f})" in run(*command, "--idf", file)[0]
+    shown = " ".join(run(*command, "--idf", file)[0].split())
+    assert f"Rarity (IDF), answer there (1.00) are (0.00) seven ({seven:.2f})" in shown
     file.write_text('{"prediction": "seven"}\n')
     assert "--idf" in run(*command, "--idf", file, status=1)[1]
     assert "only kpqa weighs" in run(*command, "--idf", file, "--metric", "ava", status=2)[1]

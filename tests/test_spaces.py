@@ -224,6 +224,9 @@ def test_f_meta_names_what_is_not_asked():
 def test_aev_says_why_an_answer_with_the_right_words_scores_low():
     app = load_app("aev")
     answer = f"Press reset password in the security settings. {'We send an e-mail with a link. ' * 20}"
+    sentences = app.show("Red and blue.", "red, yellow and blue", *app.IN_BETWEEN).sentences
+    assert sentences[2].startswith("Low because the texts share no phrase of 2 words that count.")
+    assert not any("-gram" in sentence for sentence in sentences)
     for name, low in (("Ours: in between", True), ("Content", False)):
         result = app.show(answer, "Press reset password in the security settings.", *app.CORNERS[name])
         assert any("Low because the answer is" in sentence for sentence in result.sentences) == low
@@ -248,9 +251,8 @@ def test_the_front_door_shows_every_score_of_two_answers(spaces):
     assert app.preferred([equal, dict.fromkeys(app.SHOWN, 0.54)]) == "All other scores see little difference."
     sentence = app.preferred([{**equal, "rougeL": 0.9, "aev": 0.4}, {**equal, "bertscore": 0.46}])
     assert sentence.startswith("ROUGE-L prefers **A**, AEv for content prefers **B**, BERTScore, ROUGE-L-KPQA and")
-    assert app.doubt(0.88, "right") == " (unsure: probability 0.88 is below 0.9)"
-    assert app.doubt(0.12, "wrong") == " (unsure: probability 0.12 is above 0.1)"
-    assert app.doubt(0.95, "right") == ""
+    assert app.doubt(0.88) == " (unsure: probability 0.88)"
+    assert app.doubt(0.95) == ""
     assert app.NOT_ENGLISH in app.show("Wer schrieb den Faust?", ["Goethe"], "Das war Goethe.").sentences
     for example in app.DEMO.examples:
         status, bars, _ = app.DEMO.scored(spaces.events.ignore, *example.entries)
@@ -408,8 +410,8 @@ def test_pasted_answers_are_lines_or_blocks_and_labels_one_for_each_question(spa
     rows = comparing.pasted(*asked, "a", "- Shakespeare,\n- William\n\nhoney\n", "0\n1", "b", "Marlowe\nhoney", "")
     assert [row["prediction"] for row in rows] == ["- Shakespeare,\n- William", "honey", "Marlowe", "honey"]
     assert [row.get("label") for row in rows] == [0, 1, None, None]
-    for labels in ("0", "0\nright"):
-        with pytest.raises(spaces.checks.Problem, match=re.escape("Labels of a: write 1 (right) or 0 (wrong)")):
+    for labels in ("0\n1\n1", "0\nright"):
+        with pytest.raises(spaces.checks.Problem, match=r"Labels of a: . lines for 2 questions; write 1"):
             comparing.pasted(*asked, "a", "Marlowe\nhoney", labels)
 
 

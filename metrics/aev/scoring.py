@@ -258,10 +258,15 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
     matches, totals = unused | (counts[:, [0, 2]].all(axis=1)), unused | (counts[:, [1, 3]].all(axis=1))
     if statistics[0] and not totals.all():
         order = int(np.argmin(totals)) + 1
+        in_answers, in_references = counts[order - 1, [1, 3]]
+        side = "texts" if in_answers == in_references else "references" if in_answers else "answers"
         left = f"so the corpus score is 0; use a max_order below {order}, or effective_order=True"
-        if settings.effective_order:
+        if settings.effective_order and side != "texts":  # those of the other side match nothing
+            zero = "precision" if in_answers else "recall"
+            left = f"so {zero} is 0; a max_order below {order} leaves them out"
+        elif settings.effective_order:
             left = f"which are left out: this is AEv with N = {order - 1}; effective_order=False gives 0 as the paper"
-        results.append(f"the texts have no {order}-grams, {left}")
+        results.append(f"the {side} have no {order}-grams, {left}")
     elif matches[0] and not matches.all():
         order = int(np.argmin(matches)) + 1
         results.append(

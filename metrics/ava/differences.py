@@ -61,7 +61,8 @@ _BORDER = re.compile(
 )
 _BETWEEN = re.compile(r"(?i)\bbetween\b[^,;]*\Z")
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w'’-]*"
-_NAME = re.compile(rf"{_CAPITAL}(?: {_CAPITAL})*")
+_PARTICLES = "(?:al|bin|da|de|del|della|den|der|di|do|dos|du|el|ibn|la|le|van|von)"  # inside a name
+_NAME = re.compile(rf"{_CAPITAL}(?: (?:{_PARTICLES} ){{0,2}}{_CAPITAL})*")
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DATE = re.compile(
     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}}\b)?"
@@ -239,6 +240,8 @@ def _names(text: str) -> list[tuple[str, int]]:
 
     >>> _names("Visitors pay Ann Lee. May they? On Monday Bo Ray may."), _names("Paris."), _names("Red, blue")
     ([('Ann Lee', 13), ('Bo Ray', 42)], [('Paris', 0)], [])
+    >>> _names("Leonardo da Vinci"), _names("It was Ludwig Mies van der Rohe.")
+    ([('Leonardo da Vinci', 0)], [('Ludwig Mies van der Rohe', 7)])
     """
     result, numbers = [], quantities(text)
     for match in _NAME.finditer(_DATE.sub(lambda date: "," * len(date[0]), text)):

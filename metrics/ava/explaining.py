@@ -149,7 +149,7 @@ def marks(answer: str, explanation: Mapping) -> list[Mark]:
 
 _BY_RULE = {
     ("identity", True): "It is the accepted answer {accepted}",
-    ("identity", False): "It has the letters of the accepted answer, and other signs; accepted: {accepted}",
+    ("identity", False): "{answer} is not {accepted}",
     ("number", True): "It is the accepted number {accepted}",
     ("number", False): "{answer} is not {accepted}",
     ("no_answer", True): "It declines, and the question has no answer; accepted: {accepted}",
@@ -165,6 +165,8 @@ def reason_by_rule(rules: Rules, question: str, references: Sequence[str], outpu
     ("It is the accepted answer 'Paris' (checked by rule).", None)
     >>> reason_by_rule(rules, "When did it end?", ["1945"], "1944")
     "'1944' is not '1945' (checked by rule)."
+    >>> reason_by_rule(rules, "Which version?", ["2.10"], "2.1")
+    "'2.1' is not '2.10' (checked by rule)."
     """
     row = rules.read(question, references, output)
     if not any(map(str.isalnum, row.answer)) and any(map(str.isalnum, output)):

@@ -269,6 +269,8 @@ def language_warnings(
 
     >>> language_warnings({"rows": 10, "language:de": 2, "language:fr": 1})
     ['3 of 10 rows seem not to be English (de 2, fr 1); the model reads English only, and such scores mean little']
+    >>> language_warnings({"rows": 1, "language:de": 1}, "small reads English only")
+    ['this row seems not to be English (language: de); small reads English only']
     """
     rows_in = {name.removeprefix("language:"): n for name, n in counts.items() if name.startswith("language:") and n}
     rows_in = {name: number for name, number in rows_in.items() if name not in measured}
@@ -276,6 +278,8 @@ def language_warnings(
     if total < max(1, MIN_SHARE * rows):
         return []
     listed = ", ".join(f"{name} {n:,}" for name, n in sorted(rows_in.items(), key=lambda item: (-item[1], item[0])))
+    if rows == 1:
+        listed = f"language: {next(iter(rows_in))}"
     subject = "this row seems" if rows == 1 else f"{total:,} of {rows:,} rows seem{'s' * (total == 1)}"
     return [f"{subject} not to be English ({listed}); {reads}"]
 

@@ -164,9 +164,7 @@ def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.
 # heaviest other piece, the negation itself left out.
 LEAST, SHARE = 0.3, 0.9
 
-_NEGATION = re.compile(
-    r"\b(?:not|never|cannot|nor|neither)\b|n['\N{RIGHT SINGLE QUOTATION MARK}]\s?t\b", re.IGNORECASE
-)
+NEGATION = re.compile(r"\b(?:not|never|cannot|nor|neither)\b|n['\N{RIGHT SINGLE QUOTATION MARK}]\s?t\b", re.IGNORECASE)
 _MINUS = re.compile(r"(?<![\w.,)\]%])(?<!\d\s)[-\N{MINUS SIGN}](?=\s?\.?\d)")  # of a number, not of a range
 _OPERATORS = {
     "\N{GREATER-THAN OR EQUAL TO}": ">=",
@@ -189,7 +187,7 @@ def denied_pieces(text: str, offsets: Sequence, weights: np.ndarray) -> np.ndarr
     denied = np.zeros(len(weights), dtype=np.int64)
     if not len(weights) or weights.max() < LEAST:
         return denied
-    cues = [(*match.span(), 1) for pattern in (_NEGATION, _MINUS) for match in pattern.finditer(text)]
+    cues = [(*match.span(), 1) for pattern in (NEGATION, _MINUS) for match in pattern.finditer(text)]
     for match in _COMPARISON.finditer(text):
         if _IN_TAG.search(text, 0, match.start(1)):
             continue

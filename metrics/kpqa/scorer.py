@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -12,7 +13,7 @@ import numpy as np
 from ..core.inference import check_fork
 from ..core.reading import language_counts, language_warnings, readable
 from ..core.scorer import AT_LEAST_1, SWITCH, ExplainedRow, RowStatistics, Scorer, checked_column, is_number, one_of
-from .encoding import Encoder, word_pieces
+from .encoding import NEGATION, Encoder, denied_pieces, word_pieces
 from .explaining import STEPS, marks, rarities
 from .loading import load_models
 from .scoring import (
@@ -30,6 +31,8 @@ _CHUNK, _CHUNK_CHARACTERS = 1024, 2**18
 NAMED = 2  # words that a reason names at most
 TITLES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 HEAVY = 0.3  # weight from which a word counts as a keyphrase
+_IN_WORD = re.compile(r"(?<=\w)['\N{RIGHT SINGLE QUOTATION MARK}](?=\w)|(?<=\d)[.,:](?=\d)")  # "isn't", "7.5"
+_NEGATED = re.compile(rf"\w*?(?:{NEGATION.pattern})", re.IGNORECASE)  # "isn't" and "not" deny the same
 
 
 class KpqaScorer(Scorer):
@@ -220,7 +223,7 @@ class KpqaScorer(Scorer):
                 evidence.append((f"{title}-KPQA", text))
             for number, text in enumerate(texts if corpus else ()):
                 label = f"reference {number}".removesuffix(" 1" * (len(texts) == 2)) if number else "answer"
-                evidence.append((f"IDF, {label}", rarities(self.models.tokenizer, corpus, text)))
+                evidence.append((f"Rarity (IDF), {label}", rarities(self.models.tokenizer, corpus, text)))
             rows[i] = row._replace(
                 prediction=texts[0],
                 references=texts[1:],
@@ -237,7 +240,8 @@ class KpqaScorer(Scorer):
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Say which keyphrases of the reference that counted the answer has and lacks, and which it adds."""
         explained = details["explanation"]
-        return keyphrase_reason(explained["prediction"], explained["references"][details["rougeL_kpqa_reference"]])
+        reference = explained["references"][details["rougeL_kpqa_reference"]]
+        return keyphrase_reason(explained["prediction"], reference, self.negation)
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Say how many rows are not English, and how many texts were truncated."""
@@ -257,9 +261,9 @@ def _checked_corpus(idf: object) -> list[str]:
     return texts
 
 
-def keyphrase_reason(prediction: Sequence[Sequence], reference: Sequence[Sequence]) -> str:
+def keyphrase_reason(prediction: Sequence[Sequence], reference: Sequence[Sequence], negation: bool = True) -> str:
     """Return which keyphrases of a reference an answer has, lacks and adds, of word pieces as in `_words`."""
-    words, others = _words(prediction), _words(reference)
+    words, others = _words(prediction, negation), _words(reference, negation)
     has, lacks = _keyphrases(others, words, True), _keyphrases(others, words, False)
     adds = _keyphrases(words, others, False)
     sentence = " and ".join(f"{verb} {named}" for verb, named in (("has", has), ("lacks", lacks)) if named)
@@ -268,24 +272,40 @@ def keyphrase_reason(prediction: Sequence[Sequence], reference: Sequence[Sequenc
     return text[0].upper() + text[1:] + "."
 
 
-def _words(pieces: Sequence[Sequence]) -> dict[str, float]:
+def _words(pieces: Sequence[Sequence], negation: bool = True) -> dict[str, float]:
     """Return the words that word pieces form, each with the weight of its heaviest piece.
+
+    With `negation`, a keyphrase that is denied forms one word with its negation, as the scores do not match it.
 
     >>> _words([["Shel", 0.9, 0, 4], ["ley", 0.2, 4, 7], [",", 0.1, 7, 8], ["no", 0.3, 9, 11]])
     {',': 0.1, 'no': 0.3, 'Shelley': 0.9}
+    >>> pieces = [["isn", 0.2, 0, 3], ["'", 0.4, 3, 4], ["t", 0.7, 4, 5], ["blue", 0.8, 6, 10]]
+    >>> _words(pieces), _words(pieces, negation=False)
+    ({"isn't blue": 0.8}, {"isn't": 0.7, 'blue': 0.8})
+    >>> _words([["7", 0.9, 0, 1], [".", 0.1, 1, 2], ["5", 0.8, 2, 3], ["tonnes", 0.2, 4, 10]])
+    {'tonnes': 0.2, '7.5': 0.9}
     """
-    words: list[list] = []
-    for text, weight, start, end in pieces:
-        if words and words[-1][2] == start and words[-1][0][-1:].isalnum() and text[:1].isalnum():
-            words[-1] = [words[-1][0] + text, max(weight, words[-1][1]), end]
+    text = ""
+    for piece, _, start, _ in pieces:
+        text = text[:start].ljust(start) + piece  # bytes of one emoji are pieces at one place
+    weights = np.array([weight for _, weight, *_ in pieces])
+    denied = denied_pieces(text, [(start, end) for *_, start, end in pieces], weights * negation)
+    signs = {match.start() for match in _IN_WORD.finditer(text)}
+    words: list[list] = []  # start, end, weight
+    for (_, weight, start, end), is_denied in zip(pieces, denied, strict=True):
+        is_inside = start > 0 and all(text[i].isalnum() or i in signs for i in (start - 1, start))
+        if words and (is_inside or is_denied or start < words[-1][1]):
+            words[-1][1:] = end, max(weight, words[-1][2])
         else:
-            words.append([text, weight, end])
-    return {text: weight for text, weight, _ in sorted(words, key=lambda word: word[1])}
+            words.append([start, end, weight])
+    words.sort(key=lambda word: word[2])
+    return {text[start:end]: weight for start, end, weight in words}
 
 
 def _keyphrases(words: Mapping[str, float], others: Mapping[str, float], shared: bool) -> str:
     """Return the heaviest keyphrases among words, in quotes, that the other text has too or has not."""
-    other_words = {word.lower() for word in others}
-    chosen = [word for word, weight in words.items() if weight >= HEAVY and (word.lower() in other_words) == shared]
+    keys, other_keys = ([_NEGATED.sub("not", word.lower()) for word in text] for text in (words, others))
+    heavy = [(word, key) for (word, weight), key in zip(words.items(), keys, strict=True) if weight >= HEAVY]
+    chosen = [word for word, key in heavy if (key in other_keys) == shared]
     chosen.sort(key=lambda word: -words[word])
     return " and ".join(f"'{word}'" for word in chosen[:NAMED])

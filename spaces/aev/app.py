@@ -107,14 +107,16 @@ def shared_words(answer: str, reference: str, settings: scoring.Settings) -> tup
     return count, " ".join(named)
 
 
-def why_low(answer: str, reference: str, scores: dict) -> str:
+def why_low(answer: str, reference: str, scores: dict, order: int) -> str:
     """Return why a score is low although the words of the reference are in the answer; "" if that is not so."""
     words = sums_and_scores(answer, reference, settings_of(*CORNERS["Content"]))[1]["aev"]
     if scores["aev"] >= LOW or words < WORDS:
         return ""
     ratio = scores["prediction_length"] / max(scores["reference_length"], 1)
     reason = "few words stand in the same order as in the reference"
-    if ratio > LONG:
+    if not scores["aev"]:
+        reason = f"the texts share no phrase of {order} words that count"
+    elif ratio > LONG:
         reason = f"the answer is {ratio:.3g} times as long as the reference"
     return (
         f"Low because {reason}. The answer has **{words:.0%}** of the words of the reference: that is the score with "
@@ -127,11 +129,14 @@ def show(answer: str, reference: str, *controls) -> Result:
     arguments, settings = chosen(*controls), settings_of(*controls)
     sums, scores = sums_and_scores(answer, reference, settings)
     count, words = shared_words(answer, reference, settings)
-    sentences = [f"AEv is **{scores['aev']:.3f}**, from 0 to 1. {count}", words, why_low(answer, reference, scores)]
+    low = why_low(answer, reference, scores, settings.max_order)
+    sentences = [f"AEv is **{scores['aev']:.3f}**, from 0 to 1. {count}", words, low]
     sentences.append(f"AEv({settings.alpha:g}, {settings.max_order}): {meaning(settings)}")
     # What follows the semicolon names settings, which are controls here. The score can have one part only.
     without = {0: "brevity_penalty", 1: "wordiness_penalty"}.get(settings.alpha, "none")
-    notes = [note for note in scoring.warnings_for(sums, settings) if without not in note]
+    notes = [
+        note for note in scoring.warnings_for(sums, settings) if without not in note and not (low and "-gram" in note)
+    ]
     sentences += [*html.notes(note.partition(";")[0].replace("_", " ") for note in notes), RIGHT]
     sides = [
         ("Precision: how much of the answer is in the reference", "aev_precision", "brevity_penalty"),

@@ -53,7 +53,10 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
         seen.add(system)
         labels = checks.texts(f"Labels of {system}", judged, MAX_PASTED) if (judged or "").strip() else None
         if labels and (len(labels) != len(asked) or not {*labels} <= {"0", "1"}):
-            raise checks.Problem(f"Labels of {system}: write 1 (right) or 0 (wrong) on one line for each question.")
+            raise checks.Problem(
+                f"Labels of {system}: {len(labels)} lines for {len(asked)} questions; write 1 (right) or 0 (wrong) on "
+                "one line for each question, or leave the field empty."
+            )
         for i, (question, accepts, answer) in enumerate(zip(asked, accepted, lines, strict=True)):
             texts = [text.strip() for text in accepts.split(" | ") if text.strip()]
             row = {"id": str(i + 1), "question": question, "references": texts, "system": system}

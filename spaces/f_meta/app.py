@@ -91,7 +91,8 @@ def show(generated: list[str], references: list[str], base: str) -> Result:
     explained, scores = {**details["explanation"][0], "threshold": scorer.threshold}, scorer.corpus_scores(rows[0], 1)
     summary = (
         f"F-meta, the mean similarity, is **{scores['f_meta']:.3f}**: precision **{scores['f_meta_precision']:.3f}**, "
-        f"recall **{scores['f_meta_recall']:.3f}**. The conventional score is {scores['f_meta_conventional']:.3f}."
+        f"recall **{scores['f_meta_recall']:.3f}**. The conventional score, which leaves recall out, is "
+        f"{scores['f_meta_conventional']:.3f}."
     )
     code = metric_code("f_meta", predictions=[generated], references=[references], base=BASES[base])
     matrix = explained["scores"]

@@ -26,21 +26,20 @@ print(genqa_metrics.score(rows, {metrics!r}, settings).to_pandas().T)
 SHOWN = {
     "rougeL": ("ROUGE-L", "kpqa", "a wrong fact in the right words; a right one in other words"),
     "bertscore": ("BERTScore", "kpqa", "another name or number in a similar sentence"),
-    "aev": ("AEv for content", "aev", "a wrong fact; right words in any order or amount"),
+    "aev": (
+        "AEv for content",
+        "aev",
+        "the share of the accepted answer's words; a wrong fact, another order and extra text can pass",
+    ),
     "rougeL_kpqa": ("ROUGE-L-KPQA", "kpqa", "a right answer in other words; a negation"),
     "bertscore_kpqa": ("BERTScore-KPQA", "kpqa", "a negation; similar names"),
     "ava_score": ("AVA, the judge", "ava", "long answers and changed conditions; it knows no facts"),
 }
 
-MEANINGS = {"aev": "how many of the accepted answer's words are there"}  # of names that do not say it
 
-
-def doubt(probability: float, call: str) -> str:
+def doubt(probability: float) -> str:
     """Return what to add to a verdict of which the judge is unsure; "" for others."""
-    if not UNSURE_FROM < probability < UNSURE_TO:
-        return ""
-    limit = f"below {UNSURE_TO}" if call == "right" else f"above {UNSURE_FROM}"
-    return f" (unsure: probability {probability:.2f} is {limit})"
+    return f" (unsure: probability {probability:.2f})" if UNSURE_FROM < probability < UNSURE_TO else ""
 
 
 def preferred(scores: list[dict]) -> str:
@@ -66,7 +65,7 @@ def show(question: str, references: list[str], *answers: str) -> Result:
     table = uploads.scored(events.ignore, rows, METRICS, SETTINGS).to_pandas()
     scores = table[[*SHOWN, "ava_label"]].astype(float).to_dict("records")
     calls = ["right" if score["ava_label"] else "wrong" for score in scores]
-    doubts = [doubt(score["ava_score"], call) for score, call in zip(scores, calls, strict=True)]
+    doubts = [doubt(score["ava_score"]) for score in scores]
     verdicts = " and ".join(
         f"**{side} {call}**{unsure}" for side, call, unsure in zip("AB", calls, doubts, strict=False)
     )
@@ -74,9 +73,7 @@ def show(question: str, references: list[str], *answers: str) -> Result:
     columns = {"questions": [question] * len(rows), "references": [references] * len(rows)}
     counts = language_counts(columns | {"predictions": [row["prediction"] for row in rows]})
     sentences += [NOT_ENGLISH] * bool(language_warnings(counts))
-    bars = html.rendered(
-        __file__, "crossing.html.j2", shown=SHOWN, meanings=MEANINGS, scores=scores, calls=calls, link=link_to
-    )
+    bars = html.rendered(__file__, "crossing.html.j2", shown=SHOWN, scores=scores, calls=calls, link=link_to)
     settings = repr(SETTINGS).replace(": inf", ": float('inf')")
     code = html.python(CODE.format(rows=rows, settings=settings, metrics=METRICS))
     return Result({"scores": scores}, sentences, [bars], code)
