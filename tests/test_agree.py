@@ -287,6 +287,8 @@ def test_where_no_limit_is_named_it_is_said_and_so_are_answers_at_it(rows):
     assert report.human["share_correct"] == 0.6
     named = genqa_metrics.agree(graded, metrics="aev", resamples=100, correct=3)
     assert not any("the middle" in note for note in named.notes)
+    judged = genqa_metrics.agree(graded, metrics="ava", resamples=100)
+    assert judged.next_steps[0].endswith("where score >= 2, else 0; then `genqa-metrics accuracy FILE`")
 
 
 def test_only_commands_that_read_such_labels_are_proposed(judged):

@@ -159,6 +159,15 @@ def test_labels_that_do_not_do_are_named(number, change, message, settings):
         genqa_metrics.calibrate([row | change for row in written(number)], settings=settings)
 
 
+def test_raters_who_differ_are_named_without_an_interval_that_is_not_shown(settings):
+    """Two raters differ on 3 of 30 answers: 90%; the file has no intervals that could be wider."""
+    ann = [row | {"rater": "ann"} for row in written(30)]
+    bob = [row | {"rater": "bob", "label": abs(row["label"] - (place < 3))} for place, row in enumerate(ann)]
+    notes = genqa_metrics.calibrate([*ann, *bob], settings=settings).notes
+    assert any(note.startswith("30 rows were rated by several raters: they agree in 90%") for note in notes)
+    assert not any("wider" in note for note in notes)
+
+
 def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     mostly_right = [row | {"label": int(place % 10 > 0)} for place, row in enumerate(written(60))]
     rows = save(tmp_path / "rows.jsonl", mostly_right)

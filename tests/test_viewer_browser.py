@@ -91,6 +91,9 @@ def test_filters_show_what_fits_and_the_link_shows_the_same(visit, tmp_path):
     page.get_by_role("combobox", name="System").select_option("assistant")
     page.get_by_role("combobox", name="Judge").select_option("wrong")
     expect(page.locator(".dt-info")).to_have_text("1 to 6 of 6 answers (24 in all)")
+    counts = {name: page.get_by_role("combobox", name=name).inner_text().split("\n") for name in ("System", "Judge")}
+    assert counts["System"] == ["all", "assistant (6)", "brief (0)"], "of the wrong answers"
+    assert counts["Judge"] == ["all", "right (6)", "unsure (0)", "wrong (6)"], "of the answers of assistant"
     page.get_by_label("Find").fill("item (1|3|5) cost")
     expect(page.locator(".dt-info")).to_contain_text("No answers")
     page.get_by_label("regular expression").check()
@@ -245,11 +248,14 @@ def test_labels_are_saved_while_the_interval_narrows(labelling):
         page.keyboard.press("y" if "four" in answer else "n")
         expect(page.locator(".labelling")).to_contain_text(f"{n + 1} of 40 labelled")
     # Of both systems: the server counts what it has saved, the page what was pressed.
-    expect(page.locator(".estimates p", has_text="20 of 20 labelled")).to_have_count(2)
+    expect(page.locator(".estimates p", has_text="from labels; 20 of 20 labelled")).to_have_count(2)
+    assert "%" not in page.locator(".estimates").inner_text().replace("95% intervals", ""), "numbers in one format"
     assert len(labels.read_text().splitlines()) == 40
     page.reload()
     expect(page.locator(".labelling")).to_contain_text("All 40 answers are labelled.")
     page.keyboard.press("Escape")
+    expect(page.get_by_role("columnheader", name="Label")).to_be_visible()
+    expect(page.get_by_role("button", name="Label 40 answers (40 done)")).to_be_visible()
     page.get_by_role("combobox", name="Agreement").select_option("label and judge agree")
     expect(page.locator(".dt-info")).to_have_text("1 to 25 of 40 answers")
 

@@ -93,8 +93,8 @@ function connectViewer(root) {
     main.append(el('details', { className: 'part' }, el('summary', {}, el('h2', {}, 'Charts, tests and notes')), ...others));
   }
   let wanted = null;  // the regular expression or text to find
-  const fits = row => (!wanted || (wanted.test ? wanted.test(row.find) : row.find.toLowerCase().includes(wanted)))
-    && Object.entries(facets).every(([name, [, of]]) => !state[name] || of(row).includes(state[name]));
+  const find = row => row.found = !wanted || (wanted.test ? wanted.test(row.find) : row.find.toLowerCase().includes(wanted));
+  const fits = (row, but) => row.found && Object.entries(facets).every(([name, [, of]]) => name === but || !state[name] || of(row).includes(state[name]));
   const table = new DataTable(root.querySelector('table'), {
     data: rows, order: [], autoWidth: false, pageLength: isPart ? 8 : 25, lengthMenu: [8, 25, 100, 500], rowId: row => `row-${row.number}`,
     layout: { topStart: null, topEnd: null, bottomStart: 'info', bottomEnd: 'paging', bottom2Start: 'pageLength' },
@@ -156,7 +156,7 @@ function connectViewer(root) {
     const name = of => [blind ? 'Answer' : seen(of.system) || 'Answer', ...blind ? [] : [' ', verdict(of.label ?? of.verdict,
       of.label == null ? 'judged ' : ''), of.label != null && of.verdict != null && agrees(of).endsWith('disagree')
       ? el('span', { className: 'unsure' }, ` judge: ${word(of.verdict)}`) : '', tag(of)]];
-    const facts = [row.probability == null ? '' : `probability ${shownProbability(row.probability)}`, row.id ?? '', row.topic ?? '',
+    const facts = [row.probability == null ? '' : `judge: probability ${shownProbability(row.probability)} that it is right`, row.id ?? '', row.topic ?? '',
       ...Object.entries(row.evidence ? {} : row.scores ?? {}).map(([score, value]) => `${score} ${value.toFixed(3)}`)].filter(Boolean).join(' · ');
     return el('div', { className: 'detail' },
       pair(row.asked.question)[0] ? el('div', { className: 'asked' }, said(['Question'], body(row.asked.question))) : '',
@@ -256,11 +256,14 @@ function connectViewer(root) {
     } catch (error) {
       [wanted, pick('status').textContent] = [null, `Not a regular expression: ${error.message}`];
     }
+    rows.forEach(find);
+    if (state.blind) for (const name of secret) state[name] = '';
+    const asked = tasks.filter(row => row.label !== null).length;
+    begin.textContent = `Label ${tasks.length} answers${asked ? ` (${asked} done)` : ''}`;
     const focused = document.activeElement?.id;
     pick('facets').replaceChildren(...Object.entries(facets).map(([name, [title, of]]) => {
       const counts = new Map();
-      for (const row of rows) for (const value of of(row)) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
-      if (state.blind && secret.includes(name)) state[name] = '';
+      for (const row of rows) for (const value of of(row)) if (value) counts.set(value, (counts.get(value) ?? 0) + fits(row, name));
       if ((counts.size < 2 && name !== 'agreement') || !counts.size || (state.blind && secret.includes(name))) return '';
       const choose = el('select', { id: `filter-${name}`, onchange: event => { state[name] = event.target.value; update(); } },
         el('option', { value: '' }, 'all'), ...[...counts].sort().map(([value, count]) =>
@@ -315,6 +318,7 @@ function connectViewer(root) {
   /* Labels: each is saved by the server at once, or stays here until it is downloaded. */
   const done = [], tasks = [...new Map(rows.filter(row => row.drawn).sort((a, b) => a.drawn[0] - b.drawn[0])
     .map(row => [row.key, row])).values()];
+  const begin = button('', () => ask(), { className: 'main' });
   let unsaved = 0, skipped = [], sending = Promise.resolve();
   const labels = new Map();  // of this page, by key
   function set(row, value) {
@@ -336,20 +340,19 @@ function connectViewer(root) {
     done.push([row, row.label]);
     set(row, value);
     skipped = skipped.filter(key => key !== row.key);
-    state.labels ? ask() : (refresh(row), pick('status').textContent = `Labelled ${word(value)}.`);
+    state.labels ? ask() : (refresh(), pick('status').textContent = `Labelled ${word(value)}.`);
   }
   function undo() {
     const last = done.pop();
     if (!last) return;
     set(...last);
-    state.labels ? ask(last[0]) : refresh(last[0]);
+    state.labels ? ask(last[0]) : refresh();
   }
-  function refresh(row) {
-    for (const same of byKey.get(row.key)) table.row(`#row-${same.number}`).invalidate();
-    if (!state.columns.includes('label')) state.columns.push('label');
-    const number = state.row;
+  const showLabels = () => { if (has('label') && !state.columns.includes('label')) state.columns = [...state.columns, 'label']; };
+  function refresh() {
+    table.rows().invalidate();
+    showLabels();
     update();
-    open(number);
   }
   const line = row => JSON.stringify({ item: row.key, system: row.system, ...row.id ? { id: row.id } : {},
     question: pair(row.asked.question)[0], references: row.asked.references.map(text => pair(text)[0]), prediction: row.text,
@@ -374,7 +377,7 @@ function connectViewer(root) {
     const left = tasks.filter(row => row.label === null);
     shownTask = again ?? left.find(row => !skipped.includes(row.key)) ?? left[0] ?? null;
     const box = root.querySelector('.labelling'), count = tasks.length - left.length;
-    const keys = shownTask ? [button('✓ correct (y)', () => label(shownTask, 1)), button('✗ wrong (n)', () => label(shownTask, 0)),
+    const keys = shownTask ? [button('✓ right (y)', () => label(shownTask, 1)), button('✗ wrong (n)', () => label(shownTask, 0)),
       button('skip (s)', skip)] : [];
     const saved = data.serves ? 'Every label is saved at once.' : `Labels stay in this page until you download them. Then: ${data.command}`;
     box.replaceChildren(
@@ -397,13 +400,14 @@ function connectViewer(root) {
   function leave() {
     state.labels = false;
     show();
-    update();
+    refresh();
   }
   function show() {
     root.querySelector('.labelling').hidden = !state.labels;
     root.querySelector('.browsing').hidden = state.labels;
     const finding = root.closest('main')?.querySelector('.finding');
     if (finding) finding.hidden = state.labels || state.blind;  // it names systems and verdicts
+    pick('heading').textContent = state.labels ? 'Label answers' : 'All answers';
   }
   const estimates = el('div', { className: 'estimates', ariaLive: 'polite' });
   const results = el('details', { hidden: !data.serves }, el('summary', {}, 'Results so far, by system'), estimates);
@@ -444,7 +448,7 @@ function connectViewer(root) {
   pick('find').oninput = event => { state.find = event.target.value; clearTimeout(waiting); waiting = setTimeout(update, 150); };
   pick('regular').onchange = event => { state.regular = event.target.checked; update(); };
   pick('blind').onchange = event => blind(event.target.checked);
-  pick('actions').append(tasks.length ? button(`Label ${tasks.length} answers`, () => ask(), { className: 'main' }) : '',
+  pick('actions').append(tasks.length ? begin : '',
     button('Copy these rows', () => copy(filtered('\t'), 'The rows are copied.')), button('CSV of these rows', () => save('answers.csv', filtered(','), 'text/csv')));
   pick('download').append(button('Download the labels', download));
   table.on('order', () => {
@@ -461,8 +465,7 @@ function connectViewer(root) {
     const given = new Map();
     for (const row of text.split('\n').filter(Boolean).map(JSON.parse)) given.set(row.item, [...given.get(row.item) ?? [], row.label]);
     for (const [key, of] of given) for (const row of byKey.get(key) ?? []) row.label = of.reduce((a, b) => a + b) / of.length;
-    table.rows().invalidate();
-    state.labels ? ask() : update();
+    state.labels ? ask() : refresh();
   });
 }
 for (const root of document.querySelectorAll('.viewer')) connectViewer(root);

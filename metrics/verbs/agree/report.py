@@ -286,8 +286,8 @@ class AgreeReport(Report):
             same, interval = counts["accepted"] + counts["rejected"], _percent(counts["agreement"])
             missed, let_through = _answers(counts["missed"], "right"), _answers(counts["let_through"], "wrong")
             on_judges.append(
-                f"{name}: the judge gives people's verdict on {same:,} of {self.rows:,} answers{interval}. It rejects "
-                f"{missed} and accepts {let_through}. "
+                f"The judge ({name}) gives people's verdict on {same:,} of {self.rows:,} answers{interval}. "
+                f"It rejects {missed} and accepts {let_through}. "
                 f"A judge that accepts every answer would agree on {counts['accepted'] + counts['missed']:,}."
             )
         pearson = self.metrics[best]["pearson"]
@@ -309,9 +309,12 @@ class AgreeReport(Report):
 
     @property
     def next_steps(self) -> list[str]:
-        """What to do with a judge and labels; these commands take verdicts of people, no other scores."""
-        if not self._verdicts or self.human["column"] != self._label_column:
+        """What to do with a judge and labels; the commands take verdicts of people, so grades are cut into them."""
+        if not self._verdicts:
             return []
+        if self.human["column"] != self._label_column:
+            label = f"write 1 into a column label where {self.human['correct'].replace(' = ', ' is ')}, else 0"
+            return [f"take the accuracy from these grades: {label}; then `genqa-metrics accuracy FILE`"]
         steps = ["how many answers are right: `genqa-metrics accuracy FILE`"]
         counts = next(iter(self._verdicts.values()))
         right = counts["accepted"] + counts["missed"]
@@ -371,7 +374,7 @@ class AgreeReport(Report):
         for name, worst in self.worst.items():
             counts, rows = self._verdicts[name], worst[:most]
             every = counts["missed"] + counts["let_through"]
-            heading = f"Where {name} (right from {counts['threshold']:g} on) and people give other verdicts"
+            heading = f"Where the judge ({name}, right from {counts['threshold']:g} on) and people give other verdicts"
             shown = f" ({len(rows):,} of {every:,} shown)" * (len(rows) < every)
             say(console, [f"{heading}: {every:,} answers{shown}"] * bool(rows), "bold")
             for row in rows:
@@ -495,7 +498,7 @@ def _system_scores(report: AgreeReport) -> Table | None:
     for judge in report._verdicts if "system" in report.groups else ():
         shares = [report.groups["system"][name]["agreement"][judge] for name in systems]
         columns[f"same verdict: {judge}"] = [_with_too_few(share) for share in shares]
-        explanation += f" Same verdict: share of the answers on which {judge} at its threshold and people agree."
+        explanation += f" Same verdict: share of the answers on which the judge ({judge}) and people agree."
     return _table("Scores of the systems", columns, explanation)
 
 

@@ -198,13 +198,13 @@ class CalibrateReport(Report):
         counts = [judge["labels"] for judge in (self.before, self.after)]
         before, after = (of["accepted"] + of["rejected"] for of in counts)
         verdict = "helps" if self.helps else "is not shown to help" if after > before else "does not help"
-        test, unit = self.sign_test, "answers"
-        if self.calibration["questions"] < self.calibration["answers"]:
-            unit = "questions"
+        test = self.sign_test
+        unit = "question" if self.calibration["questions"] < self.calibration["answers"] else "answer"
+        better = f"{test['better']:,} {unit}{'s' * (test['better'] != 1)}"
         finding = (
             f"Calibration {verdict}: on questions that it was not fitted to, the judge agrees with {after:,g} of "
             f"{self.calibration['labels']:,} labels, without calibration with {before:,g} (better on "
-            f"{test['better']:,}, worse on {test['worse']:,} {unit}; p {p_value(test['p'])})."
+            f"{better}, worse on {test['worse']:,}; p {p_value(test['p'])})."
         )
         if not self.helps:
             return [finding, "Nothing was written: keep the judge as it is."]
@@ -316,9 +316,9 @@ def _notes(report: CalibrateReport) -> list[str]:
     for name, kind in (("correct", "right"), ("incorrect", "wrong")) if report.helps else ():
         if (count := content["errors"][name]) < FEW_ANSWERS:
             labelled = sum(system[name] for system in content["systems"])
-            alike = f", which count as {count:.0f} because answers to one question or of one system are alike"
+            alike = f", worth {count:.0f} of independent answers"
             few = f"only {labelled:.0f} labels of {kind} answers{alike * (round(labelled) > round(count))}"
-            notes.append(f"{few}: intervals will be wide; label more {kind} answers, to other questions")
+            notes.append(f"{few}: intervals will be wide; label {kind} answers to other questions")
     if report.auc < CHANCE:
         notes.append(
             f"a right answer has a higher probability than a wrong one only {report.auc:.0%} of the time: "

@@ -171,7 +171,7 @@ def show(task, session, out) -> None:
     answer, references = marked_words(task.answer, task.references)
     grid = Table.grid(padding=(0, 1))
     rows = [("question", [(task.question, True)], "")]
-    rows += [*(("reference", pieces, "green") for pieces in references), ("answer", answer, "")]
+    rows += [*(("accepted", pieces, "green") for pieces in references), ("answer", answer, "")]
     for name, pieces, style in rows:
         shown = Text(style=style)
         for text, same in pieces:

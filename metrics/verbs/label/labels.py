@@ -405,9 +405,12 @@ def labelled_rows(
     know.
     """
     items, _, _, ratings, _ = read_answers(sources, columns, skips)
-    labels = read_labels(label_sources, items, ratings, columns, skips, notes)
+    labels = read_labels(label_sources, items, ratings, columns, skips, notes, widens=False)
     if labels is None:
         names = ", ".join(source.name for source in sources)
+        if any(label is not None for rated in ratings for label, *_ in rated):
+            limit = "write 1 into a column label where the grade counts as right, else 0"
+            raise FileError(f"{names}: labels are grades, expected numbers from 0 to 1; {limit}")
         problem = f"{names}: no row has a label, a number from 0 to 1 in a column label; label some rows "
         raise FileError(problem, "with genqa-metrics label, or name the column with ", name_column("label"))
     rows_of: dict[object, list[int]] = defaultdict(list)  # in files of labels an answer has a row for each rater

@@ -30,7 +30,9 @@ SHOWN_ONLY = (
     "{labels} was not made by genqa-metrics label: it is only shown. New labels are not saved; give a new file name "
     "to save them."
 )
-HOLDS = "The intervals hold once all drawn answers are labelled. To stop as soon as labels are enough, use --until."
+HOLDS = (
+    "The 95% intervals hold once all drawn answers are labelled. To stop as soon as labels are enough, use --until."
+)
 
 
 @dataclass
@@ -66,7 +68,7 @@ class Viewed:
         systems = [
             {
                 "system": system,
-                "shown": f"{_in_words(estimate)}; {estimate['labelled']:,} of {estimate['rows']:,} labelled",
+                "shown": f"{_with_source(estimate)}; {estimate['labelled']:,} of {estimate['rows']:,} labelled",
                 **{name: estimate[name] for name in ("accuracy", "low", "high")},
             }
             for system, estimate in report.systems.items()
@@ -158,15 +160,15 @@ def _drawn(labels: Path) -> dict[str, tuple] | None:
     return {key: plan for key, plan in plans.items() if plan[0] is not None}
 
 
-def _in_words(estimate: Mapping[str, Any]) -> str:
-    """Return the accuracy of a system with its interval; see `judge_errors.JudgeErrors.accuracy`.
+def _with_source(estimate: Mapping[str, Any]) -> str:
+    """Return the accuracy of a system with its interval and source; see `judge_errors.JudgeErrors.accuracy`.
 
-    >>> _in_words({"accuracy": 0.5, "low": 0.31, "high": 0.709})
-    '50% right, 95% CI 31% to 71%'
+    >>> _with_source({"accuracy": 0.5, "low": 0.31, "high": 0.709, "source": "judge, corrected"})
+    'accuracy 0.500 [0.310, 0.709] from judge, corrected'
     """
     if estimate["low"] is None:
         return accuracy_cell(estimate)
-    return f"{estimate['accuracy']:.0%} right, 95% CI {estimate['low']:.0%} to {estimate['high']:.0%}"
+    return f"accuracy {accuracy_cell(estimate)} from {estimate['source']}"
 
 
 def _headline(items: Sequence[Item], answers: Sequence[ViewedAnswer]) -> str:
