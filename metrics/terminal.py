@@ -568,10 +568,11 @@ def carry_out(
         report = compute(by_run if runs else sources, **arguments, **more, problem=problem, progress=progress)
     say_forms(() if as_paths else sources)
     after(report)
-    write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
     words = reading_words(reading, column)
     written = None if verb == "calibrate" else arguments.get("output")  # a calibration has no rows
-    print_result(form, report, verbose, _names_of(paths, arguments | {"output": written}, words))
+    names = _names_of(paths, arguments | {"output": written}, words)
+    write_outputs({option: (path, partial(_text, report, option, names)) for option, path in files.items()})
+    print_result(form, report, verbose, names)
     if demands:
         check_demands(demands, report.systems)
 
@@ -633,5 +634,7 @@ def _written(setting: object) -> str:
     return setting if isinstance(setting, str) else json.dumps(setting)
 
 
-def _text(report: Any, option: str) -> str:
+def _text(report: Any, option: str, names: Mapping[str, str]) -> str:
+    if option == "--html":
+        return report.to_html(names)
     return getattr(report, f"to_{option[2:]}")() + ("\n" if option == "--markdown" else "")

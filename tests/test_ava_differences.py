@@ -109,6 +109,18 @@ def test_an_explanation_names_differences_and_marks_their_words():
     assert explaining.marks("red, blue and grey", added) == [(14, 18, "against", "")]
 
 
+def test_words_of_the_accepted_answer_stand_for_a_reason_that_is_not_known():
+    """Up to three of them, where the answer has others of its words; a time takes the place of no weekday."""
+    accepted = "Service level agreement", "Red, green, blue, white and black paint", "Monday to Friday"
+    answers = "Software licence agreement", "Yellow paint", "Mon-Thu 9 am - 5 pm, Fri 9 am - 3 pm"
+    explained = explaining.explanations(["?"] * 3, [[text] for text in accepted], answers, SameWords(), 0.5)
+    assert [row["reason"] for row in explained] == [
+        'Not in the answer: "Service", "level"; accepted: \'Service level agreement\'.',
+        "The judge gives no reason in words; accepted: 'Red, green, blue, white and black paint'.",
+        "The judge gives no reason in words; accepted: 'Monday to Friday'.",
+    ]
+
+
 def test_a_reason_of_a_right_answer_names_the_item_to_check():
     row = ["Who won?"], [["Ann Lee, Bo Ray and Cy Dee"]], ["Ann Lee, Bo Ray"]
     (explained,) = explaining.explanations(*row, lambda *columns: np.full(len(columns[0]), 0.9), 0.5)

@@ -152,7 +152,7 @@ def test_faults_are_of_all_answers_that_are_judged_wrong_and_not_called_right(re
         assert sum(map(int, row[1:])) == count
     for report in (scored, compared):
         (of_all,) = re.findall(
-            r"\(known of \d+ of (\d+) answers(?: that nobody labelled right)?\)", " ".join(str(report).split())
+            r"\(known for \d+ of (\d+)(?:, without those labelled right)?\)", " ".join(str(report).split())
         )
         assert int(of_all) == sum(counts.values())
 

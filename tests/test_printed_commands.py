@@ -132,6 +132,16 @@ def test_every_printed_command_runs_on_its_file(name, tmp_path, monkeypatch):
         assert not of_input or not lacks, (words, lacks)
 
 
+def test_commands_of_a_page_name_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path / "my rows.jsonl", ROWS)
+    run("score", "my rows.jsonl", "--set", "ava.threshold=0.6", "--html", "page.html")
+    page = (tmp_path / "page.html").read_text()
+    command = "genqa-metrics explain &#39;my rows.jsonl&#39;"
+    assert f'<code>{command} <span class="option">--set</span> ava.threshold=0.6</code>' in page
+    assert " FILE" not in page
+
+
 def test_doctor_proposes_how_a_file_is_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = semicolons(tmp_path / "a.csv")

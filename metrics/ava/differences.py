@@ -206,7 +206,7 @@ def _comparable(first: _Value, second: _Value) -> bool:
     """Return whether a value can stand in the place of another: in one unit, one number in two, or dates and years."""
     if first.number and second.number:
         return first.number.kind == second.number.kind or first.number.number == second.number.number
-    return all(figure.number is None or len(figure.text) == 4 for figure in (first, second))
+    return all(figure.number is None or re.fullmatch(r"\d{4}", figure.text) for figure in (first, second))
 
 
 def _other_name(question: str, reference: str, answer: str) -> list[Difference]:

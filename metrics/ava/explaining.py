@@ -15,12 +15,13 @@ from ..core.answers import attempts
 from ..core.reading import COMMON
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Mark
-from ..core.words import keys
+from ..core.words import absent_words, content, keys
 from .differences import LINKING, NEGATION, ORDERED, Difference, differences, doubt, stated_differences
 from .judging import Rules
 
 MARKED = 0.1  # effect of a word from which it is marked
 SHOWN = 12  # words of a reference that are shown
+FEW_WORDS = 3  # of a reference that an answer lacks, which are named where no other reason is known
 NO_REASON = "the judge gives no reason in words"
 
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
@@ -108,6 +109,8 @@ def _reason(question: str, reference: str, answer: str, right: bool, differences
 
     >>> _reason("Who?", "Ann Lee", "It was Ann Lee.", True, []), _reason("Is it?", "shut", "It is closed", False, [])
     ('judged right', "the judge gives no reason in words; accepted: 'shut'")
+    >>> print(_reason("Which metals?", "Copper and zinc", "Of copper and tin", False, []))
+    not in the answer: "zinc"; accepted: 'Copper and zinc'
     >>> _reason("Where?", "Oslo and Porto", "Oslo and Lisbon", True, [])
     'judged right; words that differ: "Lisbon" / "Porto"'
     """
@@ -124,7 +127,11 @@ def _reason(question: str, reference: str, answer: str, right: bool, differences
         return "; ".join(map(str, differences))
     if in_order != words and sorted(in_order) == sorted(words) and len(in_order) >= ORDERED:
         return f"it has the words of the accepted answer in another order: {_short(reference)}"
-    return f"{NO_REASON}; accepted: {_short(reference)}"
+    lacking = [reference[start:end] for start, end in absent_words(reference, answer)]
+    lacking = [f'"{word}"' for word in lacking if says_something(word)]
+    shares = {*content(reference)} & {*content(answer)}
+    seen = f"not in the answer: {', '.join(lacking)}" if shares and 0 < len(lacking) <= FEW_WORDS else NO_REASON
+    return f"{seen}; accepted: {_short(reference)}"
 
 
 def marks(answer: str, explanation: Mapping) -> list[Mark]:

@@ -112,27 +112,35 @@ class Report:
         facts = "\n".join(f"- {markdown_code(line)}" for line in facts)
         return "\n\n".join([*blocks, "## What the numbers rest on", facts])
 
-    def to_html(self) -> str:
-        """Return the report as one HTML page that needs no outside resource; its one script is the row viewer's."""
-        facts = self.facts()
-        tables = self._html_tables(self.charts(), facts, self.open_tables)
-        texts = {"title": self.title, "headline": self.headline, "findings": self.page_findings}
+    def to_html(self, names: Mapping[str, str] | None = None) -> str:
+        """Return the report as one HTML page that needs no outside resource; its one script is the row viewer's.
+
+        `names` of files stand in its commands, {"FILE": name}.
+        """
+        facts, files = self.facts(), names or {}
+        steps = _commands_with_files(self.next_steps, files)
+        tables = self._html_tables(self.charts(), facts, self.open_tables, steps)
         findings = {*self.findings, *self.next_steps}
-        texts["notes"] = [note for note in self.page_notes() if as_sentence(note) not in findings]
+        notes = [note for note in self.page_notes() if as_sentence(note) not in findings]
+        texts = {"findings": self.page_findings, "notes": notes, "facts": facts}
+        texts = {name: _commands_with_files(lines, files) for name, lines in texts.items()}
+        texts |= {"title": self.title, "headline": self.headline}
         sections = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
         if self.next_steps:
-            sections.insert(1, ("next", "How to go on"))
+            sections.insert(1, ("next", "What to do next"))
         answers = self.answers_of_page()
         sections += [("answers", "All answers")] * bool(answers)
         sections.append(("facts", "What the numbers rest on"))
         rows = viewer(answers, legend=self.legend) if answers else ""
-        body = render("report.html", **texts, places=sections, tables=tables, rows=rows, facts=facts)
+        body = render("report.html", **texts, places=sections, tables=tables, rows=rows)
         styles = [*self.styles, *["viewer.css"] * bool(answers)]
         return page(self.title, body, *map(render, styles), script=viewer_script() if answers else None)
 
-    def _html_tables(self, charts: Mapping, facts: Sequence[str], open_tables: int | None = None):
+    def _html_tables(
+        self, charts: Mapping, facts: Sequence[str], open_tables: int | None = None, next_steps: Sequence[str] = ()
+    ):
         """Return the tables with charts above them; an explanation that is a fact of the page is not repeated."""
-        written = {"html_table": html_table, "meanings": meanings, "next_steps": self.next_steps if facts else ()}
+        written = {"html_table": html_table, "meanings": meanings, "next_steps": next_steps}
         tables = self.page_tables()
         shown = len(tables) if open_tables is None else open_tables
         return render("tables.html", tables=tables, charts=charts, facts=facts, open_tables=shown, **written)
@@ -185,6 +193,11 @@ def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:
     """
     reasons = [number for number, note in enumerate(notes) if UNTOLD in note]
     return [as_sentence(notes[number]) for number in reasons], [as_sentence(notes[number + 1]) for number in reasons]
+
+
+def commands(steps: Iterable[str]) -> list[str]:
+    """Return the next steps that name a command; the others, such as "More questions are needed.", are notes."""
+    return [step for step in steps if "genqa-metrics " in step]
 
 
 def highest(
@@ -292,7 +305,7 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     systems counts labels, the sentence says so.
 
     >>> of_faults({"a": {"another value": 3, "lacks a part": 1, "unknown": 6}, "b": {"declined": 1, "unknown": 1}})
-    ['Why judged wrong (known of 5 of 12 answers): another value (a 3); lacks a part (a 1); declined (b 1)']
+    ['Why judged wrong (known for 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']
     """
     rejected_answers = sum(sum(of.values()) for of in faults.values())
     faults = {system: {name: of[name] for name in of if name != UNKNOWN_FAULT} for system, of in faults.items()}
@@ -303,7 +316,7 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
     named = sum(sum(of.values()) for of in faults.values())
     have_labels = any(system["labelled"] for system in accuracy["systems"].values()) if accuracy else False
-    counts = f"known of {named:,} of {rejected_answers:,} answers{' that nobody labelled right' * have_labels}"
+    counts = f"known for {named:,} of {rejected_answers:,}{', without those labelled right' * have_labels}"
     return [f"Why judged wrong ({counts}): {'; '.join(each)}{more}"] if each else []
 
 
@@ -328,11 +341,13 @@ def print_first_screen(
     print_rows: Callable[[int], None] = lambda room: None,
     caution: Iterable[str] = (),
     first: Sequence[str] = (),
+    steps: Sequence[str] = (),
 ) -> None:
     """Print what a person sees first: a headline, a table, its findings, and notes that must be read with them.
 
     `first` are findings above the table; `caution` is what must be known before the numbers. `print_rows` prints rows
-    that a person should read, and is told how many lines the screen has left; `last` says where the rest is.
+    that a person should read, and is told how many lines the screen has left; `steps` are what to do next; `last` says
+    where the rest is.
     """
     systems = tuple(f"{row[0]}:" for row in table.rows)  # names are not capitalized
     sentences = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
@@ -345,7 +360,8 @@ def print_first_screen(
         say(console, [f"   {sentence}." for sentence in sentences], "dim", WIDTH)
     with console.capture() as end:
         console.print()
-        say(console, last.split("\n"), "dim", WIDTH)
+        say_next(console, steps)
+        say(console, [last], "dim", WIDTH)
     console.file.write(captured.get())
     print_rows(SCREEN - (captured.get() + end.get()).count("\n"))
     console.file.write(end.get())
@@ -364,7 +380,7 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
 
     width = min(console.width, most or console.width)
     names = getattr(console, "names", {})
-    lines = [_COMMAND.sub(lambda match: _with_files(match[0], names).replace(" ", _NO_BREAK), line) for line in lines]
+    lines = _commands_with_files(lines, names, _NO_BREAK)
     for line in map(visible, [_with_files(line, names) for line in lines]):
         text = line.lstrip()
         indent = line[: len(line) - len(text)]
@@ -378,9 +394,15 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
 def say_next(console, steps: Iterable[str]) -> None:
     """Print what to do next; commands after a colon are lines of their own, which can be copied."""
     for step in steps:
-        apart = re.sub(rf": ({_COMMAND.pattern})[.,]?(?: |$)", r":\n  \1\n", f"Next: {step}")
+        step = f"Next: {step[:1].lower()}{step[1:]}"
+        apart = re.sub(rf": ({_COMMAND.pattern})[.,]?(?: |$)", r":\n  \1\n", step).replace("\nthen:\n", "\n")
         for line in apart.strip().split("\n"):
             say(console, [line], "bold green" if line.startswith("  ") else "", WIDTH)
+
+
+def _commands_with_files(lines: Iterable[str], names: Mapping[str, str], blank: str = " ") -> list[str]:
+    """Return lines in whose commands FILE and LABELS are the names of files, and blanks are `blank`."""
+    return [_COMMAND.sub(lambda match: _with_files(match[0], names).replace(" ", blank), line) for line in lines]
 
 
 def _with_files(text: str, names: Mapping[str, str]) -> str:
@@ -457,12 +479,12 @@ def judge_names(judge: str, header: Iterable[str]) -> dict[str, str]:
     """Return {column: heading} for a judge's numbers.
 
     >>> judge_names("ava", ["system", "ava_wrong", "ava_accuracy", "accuracy"])
-    {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: right'}
+    {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judged right'}
     """
     prefix = f"{judge}_"
     judged = [name for name in header if name.startswith(prefix) and name in QUANTITIES]
     names = {name: f"judge: {QUANTITIES[name].short or name.removeprefix(prefix)}" for name in judged}
-    return names | {name: "judge: right" for name in judged if name == f"{prefix}accuracy"}
+    return names | {name: "judged right" for name in judged if name == f"{prefix}accuracy"}
 
 
 def short_names(header: Iterable[str]) -> dict[str, str]:

@@ -326,7 +326,8 @@ def _templates():
 
 # A command in a sentence: its verb, options, files and placeholders; or an option that sets a value.
 _COMMAND = re.compile(
-    r"(?<![>\w-])(?:genqa-metrics [a-z]+(?: (?:-m \w+|--metric \w+|--?[a-z][a-z-]*|[A-Z]+\b|[\w./-]+\.[a-z]+\b))*"
+    r"(?<![>\w-])(?:genqa-metrics [a-z]+(?: (?:-m \w+|--metric \w+|--?[a-z][a-z-]*|[A-Z]+\b"
+    r"|[\w.]+=[\w.]*\w|&#39;.*?&#39;|[\w./-]+\.[a-z]+\b))*"
     r"|(?:-m|--metric) [a-z_]+|--set [\w.]+=[\w.]*\w)"
 )
 
@@ -340,6 +341,8 @@ def with_code(text: str):
     (Markup('<code>compare</code> reads a|<wbr>b:x+<wbr>y|<wbr>c'), Markup('&lt;i&gt; | `'))
     >>> with_code("genqa-metrics label FILE -o labels.jsonl, or -m ava")
     Markup('<code>genqa-metrics label FILE -o labels.jsonl</code>, or <code>-m ava</code>')
+    >>> with_code("genqa-metrics explain 'my a.csv' -s ava.threshold=0.6.")
+    Markup('<code>genqa-metrics explain &#39;my a.csv&#39; -s ava.threshold=0.6</code>.')
     """
     from markupsafe import Markup, escape
 

@@ -10,6 +10,7 @@ those of samples of 1 correct and 7 incorrect answers do. So where a system's ro
 few to see that, the judge alone tells nothing of it. Labels of at least five questions never need these errors.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -22,7 +23,7 @@ from ..core.judge_model import MEASURED_FILE, MUST_BE_EQUAL
 from ..core.scorer import Scorer
 from ..registry import JUDGE
 from ..reports.report import UNTOLD, briefly, short_names
-from ..reports.table import Table, number
+from ..reports.table import Table, listed, number
 from ..rows.reading import Item, Progress
 from ..rows.sources import Source
 from ..scale.options import Settings, checked_columns, make_scorers, settings_by_metric, with_calibration
@@ -195,7 +196,8 @@ class JudgeErrors:
         by_key: dict[str, list[str]] = {}
         for system, accuracy in systems.items():
             by_key.setdefault(self._key(accuracy["basis"]), []).append(system)
-        notes = [basis.note for key, basis in BASES.items() if key in by_key and basis.note]
+        is_told = estimation.NOTHING not in by_key  # else the next step says to label
+        notes = [basis.note for key, basis in BASES.items() if key in by_key and basis.note and is_told]
         if any(accuracy["labelled"] for accuracy in systems.values()):
             judged = [name for key, basis in BASES.items() if basis.assumes for name in by_key.get(key, ())]
             needed = f"labels of {MIN_QUESTIONS} questions or more are needed to decide"
@@ -228,10 +230,26 @@ class JudgeErrors:
         notes = []
         for fix, by_reason in by_fix.items():
             names = [name for named in by_reason.values() for name in named]
-            whose = "the accuracy" + f" of {', '.join(names)}" * (len(names) < len(systems))
-            why = [reason + f" ({', '.join(of)})" * (len(by_reason) > 1) for reason, of in by_reason.items()]
-            notes += [f"{whose} {UNTOLD}: {'; '.join(why)}", fix]
+            whose = "the accuracy" + f" of {listed(names)}" * (len(names) < len(systems))
+            notes += [f"{whose} {UNTOLD}: {_reasons(by_reason)}", fix]
         return notes
+
+
+def _reasons(systems: Mapping[str, Sequence[str]]) -> str:
+    """Return why systems have no estimate, {reason: systems}, in one phrase; reasons that differ in a share are one.
+
+    >>> _reasons({"unsure about 50% of the answers": ["a"], "unsure about 40% of the answers": ["b"]})
+    'unsure about 50% (a) and 40% (b) of the answers'
+    >>> _reasons({"too few": ["a", "b"]}), _reasons({"too few": ["a", "b"], "no labels": ["c"]})
+    ('too few', 'too few (a, b); no labels (c)')
+    """
+    if len(systems) == 1:
+        return next(iter(systems))
+    shares: dict[tuple[str, str], list[str]] = {}
+    for reason, names in systems.items():
+        before, share, after = re.match(r"(?s)(.*?)(\d+%|$)(.*)", reason).groups()
+        shares.setdefault((before, after), []).append(f"{share} ({', '.join(names)})".strip())
+    return "; ".join(f"{before}{' ' * (not after)}{listed(each)}{after}" for (before, after), each in shares.items())
 
 
 def judged_systems(
@@ -293,6 +311,11 @@ def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the methods by which the accuracy of systems was estimated, joined by "or"."""
     with_interval = [accuracy["method"] for accuracy in systems.values() if accuracy["low"] is not None]
     return " or ".join(dict.fromkeys(with_interval)) or BASES[estimation.NOTHING].method
+
+
+def brief_methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return `methods` without the names of the formulas."""
+    return re.sub(r" \(.*?\)", "", methods(systems)).replace("judge corrected", "the judge, corrected")
 
 
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
@@ -364,7 +387,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     >>> for difference in differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50}):
     ...     print(difference)
     100% of the answers have a length that is rare in the data that the judge was measured on
-    the judge is unsure of 60% of the answers, of 10% on the data that it was measured on
+    the judge is unsure about 60% of the answers (10% on the data that it was measured on)
     """
     size, base = rows.get("profiled", 0), measured.get("profiled", 0)
     if not base:
@@ -386,8 +409,8 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     if "unsure" in measured:
         unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
         if wilson(unsure, size, Z)[0] > wilson(usual, base, Z)[1] and unsure > usual + 0.1:
-            unsure_of = f"the judge is unsure of {unsure:.0%} of the answers"
-            result.append(f"{unsure_of}, of {usual:.0%} on the data that it was measured on")
+            unsure_of = f"the judge is unsure about {unsure:.0%} of the answers"
+            result.append(f"{unsure_of} ({usual:.0%} on the data that it was measured on)")
     return result
 
 

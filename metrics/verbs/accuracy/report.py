@@ -1,6 +1,5 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,16 @@ import numpy as np
 
 from ...registry import JUDGE
 from ...reports.charts import accuracy_chart
-from ...reports.report import Report, as_sentence, briefly, highest_accuracy, print_first_screen, short_names, untold
+from ...reports.report import (
+    Report,
+    as_sentence,
+    briefly,
+    commands,
+    highest_accuracy,
+    print_first_screen,
+    short_names,
+    untold,
+)
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import bad_usage
@@ -22,6 +30,7 @@ from ..inputs import digested_sources, read_answers
 from ..judge_errors import (
     JudgeErrors,
     assumption,
+    brief_methods,
     checked_judge,
     confusion_table,
     differences_of_pairs,
@@ -273,21 +282,23 @@ class AccuracyReport(Report):
     def show(self, console: Any) -> None:
         """Print one line a system, the findings and the method; `show_all` prints all tables."""
         with_interval = [accuracy["low"] is not None for accuracy in self.systems.values()]
-        method = re.sub(r" \(.*?\)", "", methods(self.systems)).replace("judge corrected", "the judge, corrected")
-        method = "by the source under from" if " or " in method else f"by {method}"
-        rests_on = [f"accuracy {method}; {self._percent()} intervals for questions like these"] * any(with_interval)
+        method = brief_methods(self.systems)
+        method = "" if " or " in method else f"accuracy by {method}; "
+        rests_on = [f"{method}{self._percent()} intervals for questions like these"] * any(with_interval)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
         header = ["system", "accuracy", *["source"] * any(with_interval), "declined_of_rows"]
+        steps = commands(untold(self.notes)[1])
         names = {"source": "from", "declined_of_rows": "declined"}
         print_first_screen(
             console,
             self.headline,
             Table("", [names.get(name, name) for name in header], self._rows(header), ""),
             rests_on,
-            self.notes,
-            "\n".join([*(f"Next: {step}" for step in self._commands()), "All tables and signatures: --verbose"]),
+            [note for note in self.notes if as_sentence(note) not in steps],
+            "All tables and signatures: --verbose",
             lambda room: self._print_slices(console),
             first=self.findings if all(with_interval) else [],  # a note says that it cannot be told
+            steps=[*steps, *map(as_sentence, self._commands())],
         )
 
     def _print_slices(self, console: Any) -> None:

@@ -28,8 +28,11 @@ def compare(
     seed: terminal.Seed = 0,
     resamples: terminal.resamples("Number of bootstrap samples.") = 10_000,
     rows: terminal.option(
-        int, "--rows", metavar="N", help="Number of rows to show on which the systems differ most.", shown=True
-    ) = 5,
+        int | None,
+        "--rows",
+        metavar="N",
+        help="Number of rows to show on which the systems differ most. Default: of five as many as fit on a screen.",
+    ) = None,
     by: terminal.By = None,
     runs: terminal.option(bool, "--runs", help=_RUNS) = False,
     verbose: terminal.Verbose = False,

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import JUDGE, judge_among
 from ...reports.charts import forest_chart
-from ...reports.report import WIDTH, Report, as_sentence, of_faults, say, say_next, untold
+from ...reports.report import SCREEN, WIDTH, Report, as_sentence, of_faults, say, say_next, untold
 from ...reports.table import Table, markdown, markdown_table, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
@@ -34,15 +34,18 @@ from .tables import (
     change_tables,
     name_of,
     pairs_table,
+    pairs_title,
     print_deciding_rows,
     print_short,
     shown_answers,
     slice_tables,
     systems_table,
+    systems_title,
 )
 from .two_runs import changes
 
-ACCEPTED = "share that the judge accepts, not accuracy"
+ACCEPTED = "judged right, not accuracy"
+SHOWN_ROWS = 5  # on which the systems differ most
 
 
 def compare(
@@ -54,7 +57,7 @@ def compare(
     columns: Mapping[str, str] | None = None,
     score_columns: str | Sequence[str] = (),
     resamples: int = 10_000,
-    rows: int = 5,
+    rows: int | None = None,
     by: str | None = None,
     runs: bool = False,
     calibration: str | None = None,
@@ -74,7 +77,8 @@ def compare(
         columns: where a column has another name: {"prediction": "answer_text"}.
         score_columns: columns with other metric or human scores; higher is better.
         resamples: number of bootstrap samples.
-        rows: number of rows to show on which the systems differ most.
+        rows: number of rows to show on which the systems differ most. Default: five, of which a terminal shows as many
+            as fit.
         by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
         runs: the two inputs are an old and a new run of one system: say what got better and worse, row by row. Two
             folders are always read so.
@@ -101,6 +105,7 @@ def compare(
     from ... import __version__
 
     with bad_usage():
+        fits, rows = rows is None, SHOWN_ROWS if rows is None else rows
         counts = {"seed": seed, "resamples": resamples, "rows": rows}
         options.check_options(on_error, settings=settings, columns=columns, by=by, **counts)
         metrics, settings = options.listed_names("metrics", metrics), dict(settings or {})
@@ -195,6 +200,7 @@ def compare(
         _matched=matched,
         _labels=str(label_sources[0].path or "") if len(label_sources) == 1 else "",
         _row_scores={name: scores for by_name in row_scores.values() for name, scores in by_name.items()},
+        _fits=fits,
     )
     rankings = [report.ranking(metric) for metric in numbers]
     cautions = [] if run_changes else notes.word_cautions(scorers, matched, numbers)
@@ -248,6 +254,7 @@ class CompareReport(Report):
     _row_scores: dict[str, np.ndarray]  # {name: (rows, systems)}
     _labels: str  # file of labels; "" where they are in the rows, or in several files
     findings: list[str] = field(default_factory=list)
+    _fits: bool = False  # whether a terminal shows only as many rows as fit
 
     styles = ("forest.css",)
 
@@ -266,12 +273,12 @@ class CompareReport(Report):
         _, steps = untold(self.notes)
         rankings = [self.ranking(metric) for metric in self.metrics]
         is_close = any(by.accuracy and len(by.significant) < len(by.pairs) for by in rankings)
-        if not is_close or self.questions < FEW:
-            return steps
-        if any(
+        if is_close and any(
             of["labelled"] < of["rows"] for by in rankings if by.accuracy for of in by.accuracy["systems"].values()
         ):
             return steps or [self._more_labels()]
+        if not is_close or self.questions < FEW:
+            return steps
         return [*steps, f"Add questions: with {self.questions:,}, {what_questions_show(self.questions)}."]
 
     def _more_labels(self) -> str:
@@ -426,7 +433,7 @@ class CompareReport(Report):
                         for system, of in estimates.items():
                             of["value"] = by.right[system][0] / self.row_count
                     ends = 0, 1  # without intervals a smaller scale would make small differences look large
-                title = f"{name}: pairs of systems" if position else f"{metric}: systems"
+                title = pairs_title(by) if position else systems_title(by)
                 charts[title] = forest_chart(estimates, best, caption, ends)
         return charts
 
@@ -457,11 +464,21 @@ class CompareReport(Report):
 
     def show(self, console) -> None:
         """Print the finding, one line a system, and the rows that decide; `show_all` prints everything."""
+        room = None
+        if self._fits:
+            with console.capture() as captured:  # to count the lines of all but the rows
+                self._show(console, 0)
+            room = max((SCREEN - captured.get().count("\n")) // len(self.metrics), 1)
+        self._show(console, room)
+
+    def _show(self, console, room: int | None) -> None:
+        """Print what `show` does, with the rows that fit into so many lines by each metric; None: all."""
         say(console, [self.title, *(f"-> {finding}" for finding in self.findings)], "bold", WIDTH)
         steps = self.next_steps
-        print_short(replace(self, notes=[note for note in self.notes if as_sentence(note) not in steps]), console)
+        report = replace(self, notes=[note for note in self.notes if as_sentence(note) not in steps])
+        print_short(report, console, room)
         say_next(console, steps)
-        say(console, ["", "All tests, what they rest on, and signatures: --verbose"])
+        say(console, ["All tests and signatures: --verbose"])
 
     def show_all(self, console) -> None:
         """Print the findings, all tables, what they rest on, and the rows that decide."""

@@ -10,12 +10,14 @@ from ...reports.table import Table, estimate, number, p_value, print_table
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import LEAST_DIFFERING
+from ..judge_errors import brief_methods
 from .analysis import ACCURACY
 from .ranking import Ranking, from_better, is_clear
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
 MAX_NOTES = 5  # on the first screen
+LEAST_SHOWN = 2  # rows that decide, on a screen without room for more
 BEST = "Bold: the first, and systems that are not significantly worse."
 CLUSTERS = (
     "Cluster: a line is drawn where every system above is significantly better than every system below. Ranks: from "
@@ -29,6 +31,17 @@ CHANGES = {
 }
 
 
+def systems_title(by: Ranking) -> str:
+    """Return the title of the table of systems by one metric."""
+    return "Systems" if by.judged else f"{by.metric}: systems"
+
+
+def pairs_title(by: Ranking) -> str:
+    """Return the title of the table of the tests by one score."""
+    is_count = by.judged and by.name == scorer_class(by.metric).main
+    return f"{'judged right' if is_count else by.name}: pairs of systems"
+
+
 def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     """Return the scores of the systems by one metric, with ranks unless only verdicts are known."""
     numbers, by = report.metrics[metric], report.ranking(metric)
@@ -37,7 +50,8 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     beside = [name for name in (scorer_class(metric).shown if metric in SCORERS else ()) if name in scores]
     if tested[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         beside = [name for name in (scorer_class(metric).main,) if name in scores] + beside
-    shown = [*[ACCURACY] * by.only_verdicts, *tested, *beside]
+    counted = {scorer_class(metric).main} if by.counted == "judged right" else set()  # the number before it
+    shown = [name for name in [*[ACCURACY] * by.only_verdicts, *tested, *beside] if name not in counted]
     header = ["system", *[by.counted] * bool(by.judged), *["ranks", "cluster"] * ranks, *shown]
     # The bootstrap interval of the judge's verdicts ignores its errors: it is in the JSON only.
     plain = {name for name in beside if name.endswith(WITHOUT_INTERVALS)} | {*tested[: by.only_verdicts]}
@@ -62,8 +76,8 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     sentences += [f"Ranks and clusters by {tested[0]}."] * (ranks and len(tested) > 1)
     sentences += [BEST] * bool(by.marked) + [CLUSTERS] * (ranks and metric == next(iter(report.metrics)))
     short = judge_names(metric, header) if accuracy else short_names(header)
-    bold = header.index(tested[0])
-    return Table(f"{metric}: systems", header, rows, " ".join(sentences), by.marked, bold, short=short)
+    bold = header.index(shown[0])
+    return Table(systems_title(by), header, rows, " ".join(sentences), by.marked, bold, short=short)
 
 
 def short_table(report: Report, by: Ranking) -> Table:
@@ -79,13 +93,13 @@ def short_table(report: Report, by: Ranking) -> Table:
         test = [[estimate(pair["difference"]), _p(report, pair)] for pair in from_first] or [["", ""]]
         rows.append([system, *_counts(by, system), cell, *test[0]])
     header = ["system", *[by.counted] * bool(by.judged), by.name, f"{by.order[0]} leads by", "p"]
-    explanation = f"Accuracy: {by.accuracy['method']}. " if by.accuracy else ""
-    explanation += "In brackets: 95% intervals. Significant: p below 0.05 "
-    explanation += f"({_test_name(by)}, {_correction(report, by)}).{_too_few(report, by.pairs)}"
     alone = [name for name, of in accuracies.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
-    if alone:
-        whose_verdicts = "By" if len(alone) == len(accuracies) else f"{briefly(alone)} by"
-        explanation += f" {whose_verdicts} labels alone: the judge's verdicts do not narrow the interval there."
+    method = brief_methods({name: of for name, of in accuracies.items() if name not in alone} or accuracies)
+    if alone and len(alone) < len(accuracies):
+        method += f" ({briefly(alone)}: labels alone)"
+    explanation = f"Accuracy by {method}. " * bool(by.accuracy)
+    tests = f"{_test_name(by)}, {_correction(report, by).removesuffix(', as are intervals of differences')}"
+    explanation += f"In brackets: 95% intervals. p: {tests}; significant below 0.05.{_too_few(report, by.pairs)}"
     return Table("", header, rows, explanation, by.marked, header.index(by.name))
 
 
@@ -160,7 +174,7 @@ def pairs_table(report: Report, by: Ranking) -> Table:
     )
     verdicts = " Of the verdicts as they are: tests assume that the judge errs alike on all systems."
     explanation += verdicts * bool(by.judged and not by.accuracy)
-    return _tests_table(report, by, f"{by.name}: pairs of systems", header, [("", p) for p in by.pairs], explanation)
+    return _tests_table(report, by, pairs_title(by), header, [("", p) for p in by.pairs], explanation)
 
 
 def _tests_table(
@@ -267,8 +281,8 @@ def shown_answers(row: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(score, system, text) for system, answer in answers for text, score in [_scored(answer)]]
 
 
-def print_short(report: Report, console) -> None:
-    """Print one line a system, and the rows that decide."""
+def print_short(report: Report, console, room: int | None = None) -> None:
+    """Print one line a system, and the rows that decide, see `print_deciding_rows`."""
     for metric, numbers in report.metrics.items():
         by = report.ranking(metric)
         console.print()
@@ -292,13 +306,13 @@ def print_short(report: Report, console) -> None:
             else:
                 say(console, [f"No difference within a {report.slices['column']} is significant.", ""])
         if not report.changes:  # they have the rows
-            print_deciding_rows(report, metric, console)
+            print_deciding_rows(report, metric, console, room)
     for table in change_tables(report, report.settings["rows"]):
         print_table(table, console)
 
 
-def print_deciding_rows(report: Report, metric: str, console) -> None:
-    """Print the rows on which the systems differ most."""
+def print_deciding_rows(report: Report, metric: str, console, room: int | None = None) -> None:
+    """Print the rows on which the systems differ most: as many as fit into `room` lines (0: none; None: all)."""
     by, rows, numbers = report.ranking(metric), report.rows[metric], report.metrics[metric]
     is_judged, closest, decisive = "accuracy" in numbers, [*numbers["deciding"]], sum(numbers["deciding"].values())
     (first, wins), (second, losses) = numbers["deciding"].items()
@@ -311,11 +325,9 @@ def print_deciding_rows(report: Report, metric: str, console) -> None:
     if is_judged:
         source = "people's labels, else the judge's verdicts" if is_mixed else "people's labels"
         source = source if any(labelled.values()) else "the judge's verdicts"
-    more = f"; {len(rows):,} of {decisive:,} shown" * (decisive > len(rows))
-    counts = f"{first} better on {wins:,}, {second} on {losses:,}{more}"
-    say(console, [f"Where {first} and {second} differ ({source}): {counts}"] * bool(rows), "bold")
     grades = {"1.000": "right", "0.000": "wrong"} if is_judged else {}
-    for row in rows:
+    printed: list[str] = []
+    for row in rows if room != 0 else ():
         id_ = f"{row['id']}: " * (row["id"] is not None)
         shown = shown_answers(row)
         differ = len({score for score, system, _ in shown if system in closest}) > 1
@@ -324,4 +336,13 @@ def print_deciding_rows(report: Report, metric: str, console) -> None:
             by_judge = " (judge)" * (is_mixed and report.label(row["row"], system) is None)
             lines = 1 + (score == "0.000" and bool(grades))
             answers.append((grades.get(score, score) + by_judge, system, answer, lines))
-        print_answers(console, id_ + (row["text"] or f"row {row['row']}"), row["references"], answers, WIDTH)
+        with console.capture() as captured:
+            print_answers(console, id_ + (row["text"] or f"row {row['row']}"), row["references"], answers, WIDTH)
+        lines = "".join([*printed, captured.get()]).count("\n")
+        if room is not None and lines > room and len(printed) >= LEAST_SHOWN:
+            break
+        printed.append(captured.get())
+    more = f"; {len(printed):,} of {decisive:,} shown (more: --rows {decisive})" * (decisive > len(printed))
+    counts = f"{first} better on {wins:,}, {second} on {losses:,}{more}"
+    say(console, [f"Where {first} and {second} differ ({source}): {counts}"] * bool(rows), "bold")
+    console.file.write("".join(printed))

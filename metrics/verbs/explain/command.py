@@ -1,6 +1,7 @@
 """The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -145,7 +146,8 @@ def explain(
     verdict = explainer.verdict(explained[0]) if explained and not sources else ""
     texts_of_page = {"findings": [*[as_sentence(verdict)] * bool(verdict), *lines]}
     texts_of_page["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
-    terminal.write_outputs({"--html": (html, partial(explainer.page, explained, headline, **texts_of_page))})
+    title = re.sub(r"; all: --worst \d+", "", headline)  # the page has no command line
+    terminal.write_outputs({"--html": (html, partial(explainer.page, explained, title, **texts_of_page))})
 
 
 def _heading(answer: Any) -> str:

@@ -20,6 +20,7 @@ from ...reports.report import (
     Report,
     as_sentence,
     caution_of_words,
+    commands,
     differing_orders,
     highest,
     highest_accuracy,
@@ -524,16 +525,17 @@ class ScoreReport(Report):
         main = "" if first.flagged else f" ({self._scorers[self._first].main}, 0 to 1)"
         measures = [first.measures + main] * bool(first.measures)
         faults = of_faults(results.judge.faults, self.accuracy) if results.judge.faults else []
-        notes = [*measures, *accuracy_notes, *self.notes, *faults]
+        notes, steps = [*measures, *accuracy_notes, *self.notes, *faults], commands(untold(accuracy_notes)[1])
         print_first_screen(
             console,
             self.headline,
             replace(systems, title="", header=systems.headings, short={}),
             [finding for finding in findings if finding not in caution],
-            [note for note in notes if as_sentence(note) not in (*findings, *caution)],
+            [note for note in notes if as_sentence(note) not in (*findings, *caution, *steps)],
             self._more(),
             partial(self._print_reading, console),
             caution,
+            steps=steps,
         )
 
     @property
