@@ -71,7 +71,8 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
         estimated = f"has a 95% interval, by {accuracy['method']}"
         estimated += f"; it {accuracy['assumes']}" * bool(accuracy["assumes"])
         sentences = [f"The accuracy {'cannot be told' if by.only_verdicts else estimated}."]
-        sentences += [f"{text[0].upper()}{text[1:]}." for text in [accuracy["measured"]] if text]
+        measured = (accuracy["measured"] or "").partition("; unlike")[0]  # a note says which rows are unlike
+        sentences += [f"{measured[:1].upper()}{measured[1:]}."] * bool(measured)
         sentences.append("Brackets of the others: 95% intervals.")
     sentences += [f"Ranks and clusters by {tested[0]}."] * (ranks and len(tested) > 1)
     sentences += [BEST] * bool(by.marked) + [CLUSTERS] * (ranks and metric == next(iter(report.metrics)))
@@ -344,5 +345,5 @@ def print_deciding_rows(report: Report, metric: str, console, room: int | None =
         printed.append(captured.get())
     more = f"; {len(printed):,} of {decisive:,} shown (more: --rows {decisive})" * (decisive > len(printed))
     counts = f"{first} better on {wins:,}, {second} on {losses:,}{more}"
-    say(console, [f"Where {first} and {second} differ ({source}): {counts}"] * bool(rows), "bold")
+    say(console, [f"Where {first} and {second} differ ({source}): {counts}"] * bool(rows), "bold", WIDTH)
     console.file.write("".join(printed))
