@@ -82,11 +82,8 @@ def of_correlation():
             yield f"{kind}, {rows} rows", [getattr(correlation, kind)(score, human), *ends]
         yield f"area, {rows} rows", correlation.auc_limits(score, human > 0.5, clusters)
         yield f"permutation, {rows} rows", correlation.permutation_p(score[None], other[None], human, clusters, 500, 1)
-        best = [thresholds.best_threshold(score, human > 0.5, criterion) for criterion in thresholds.CRITERIA]
-        held_out = [
-            thresholds.held_out(score, human > 0.5, clusters, criterion, 0) for criterion in thresholds.CRITERIA
-        ]
-        yield f"thresholds, {rows} rows", [*best, held_out]
+        best = thresholds.best_threshold(score, human > 0.5)
+        yield f"threshold, {rows} rows", [*best, thresholds.held_out(score, human > 0.5, clusters, 0)]
     calibration = thresholds.calibration(np.clip(score, 0, 1), human > 0.5)
     yield "calibration", [calibration["ece"], calibration["brier"], *([*b.values()] for b in calibration["bins"])]
 

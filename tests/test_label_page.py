@@ -100,7 +100,7 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     expect(bob.locator("#asked")).to_contain_text("2 of 4")
     again = window(1280, "ann")
     expect(again.locator("#asked")).to_contain_text("3 of 4")
-    for then in ("4 of 4", "All 4 rows"):
+    for then in ("4 of 4", "All 4 answers"):
         again.keyboard.press("1")
         expect(again.locator("#asked")).to_contain_text(re.compile(then))
     found = labels(tmp_path)
@@ -126,7 +126,7 @@ def test_no_label_is_lost_or_given_twice(open_page, tmp_path):
         click();
     }"""
     page.evaluate(press)
-    expect(page.locator("#asked")).to_contain_text("All 4 rows")
+    expect(page.locator("#asked")).to_contain_text("All 4 answers")
     assert [row["label"] for row in labels(tmp_path)] == [1, 1, 1, 1]
 
 
@@ -152,7 +152,7 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
                 page.keyboard.type("yes, but seven is wrong")
                 page.keyboard.press("Enter")
             page.keyboard.press(key)
-        expect(page.locator("#asked")).to_contain_text("All 2 rows")
+        expect(page.locator("#asked")).to_contain_text("All 2 answers")
         expect(page.get_by_role("button", name="y · correct")).to_be_hidden()
     expect(page.get_by_text("Raters agree on 1 of 2 rows")).to_be_visible()
     assert labels(tmp_path)[-1]["comment"] == "yes, but seven is wrong"

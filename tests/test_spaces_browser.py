@@ -579,7 +579,7 @@ def test_a_result_beside_an_edited_text_says_so(visit):
     question.press_sequentially(" Really?")
     expect(stale).to_have_count(1)
     said = "one => getComputedStyle(one, '::before').content"
-    assert "the result of the earlier input" in page.locator(".status:visible").first.evaluate(said)
+    assert "the result of the earlier one" in page.locator(".status:visible").first.evaluate(said)
     button = page.get_by_role("button", name="Judge the answer")
     button.click()
     expect(stale).to_have_count(0)

@@ -32,7 +32,6 @@ NAMED = 2  # words that a reason names at most
 TITLES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 HEAVY = 0.3  # weight from which a word counts as a keyphrase
 _IN_WORD = re.compile(r"(?<=\w)['\N{RIGHT SINGLE QUOTATION MARK}](?=\w)|(?<=\d)[.,:](?=\d)")  # "isn't", "7.5"
-_NEGATED = re.compile(rf"\w*?(?:{NEGATION.pattern})", re.IGNORECASE)  # "isn't" and "not" deny the same
 
 
 class KpqaScorer(Scorer):
@@ -302,9 +301,14 @@ def _words(pieces: Sequence[Sequence], negation: bool = True) -> dict[str, float
     return {text[start:end]: weight for start, end, weight in words}
 
 
+def _key(word: str) -> str:
+    """Return a word as it is compared: "isn't" and "not" deny the same."""
+    return "not" if NEGATION.search(word) else word
+
+
 def _keyphrases(words: Mapping[str, float], others: Mapping[str, float], shared: bool) -> str:
     """Return the heaviest keyphrases among words, in quotes, that the other text has too or has not."""
-    keys, other_keys = ([_NEGATED.sub("not", word.lower()) for word in text] for text in (words, others))
+    keys, other_keys = ([_key(word.lower()) for word in text] for text in (words, others))
     heavy = [(word, key) for (word, weight), key in zip(words.items(), keys, strict=True) if weight >= HEAVY]
     chosen = [word for word, key in heavy if (key in other_keys) == shared]
     chosen.sort(key=lambda word: -words[word])

@@ -247,7 +247,7 @@ def _reasons(systems: Mapping[str, Sequence[str]]) -> str:
         return next(iter(systems))
     shares: dict[tuple[str, str], list[str]] = {}
     for reason, names in systems.items():
-        before, share, after = re.match(r"(?s)(.*?)(\d+%|$)(.*)", reason).groups()
+        before, share, after = [*re.split(r"(?<!\d)(\d+%)", reason, maxsplit=1), "", ""][:3]
         shares.setdefault((before, after), []).append(f"{share} ({', '.join(names)})".strip())
     return "; ".join(f"{before}{' ' * (not after)}{listed(each)}{after}" for (before, after), each in shares.items())
 
@@ -315,7 +315,7 @@ def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
 
 def brief_methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return `methods` without the names of the formulas."""
-    return re.sub(r" \(.*?\)", "", methods(systems)).replace("judge corrected", "the judge, corrected")
+    return re.sub(r" \([^()]*\)", "", methods(systems)).replace("judge corrected", "the judge, corrected")
 
 
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
