@@ -154,7 +154,7 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
             page.keyboard.press(key)
         expect(page.locator("#asked")).to_contain_text("All 2 answers")
         expect(page.get_by_role("button", name="y · correct")).to_be_hidden()
-    expect(page.get_by_text("Raters agree on 1 of 2 rows")).to_be_visible()
+    expect(page.get_by_text("Raters agree on 1 of 2 answers")).to_be_visible()
     assert labels(tmp_path)[-1]["comment"] == "yes, but seven is wrong"
     again = window(390, "ann")
     again.get_by_role("button", name="1 answer is labelled differently by another rater").click()
