@@ -349,9 +349,7 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
     assert "genqa-metrics accuracy" in out
 
 
-@pytest.mark.parametrize(
-    ("worse", "said"), [(23, "worse on 23; p 0.410)"), (0, "worse on 0; p <0.001)")]
-)
+@pytest.mark.parametrize(("worse", "said"), [(23, "worse on 23; p 0.410)"), (0, "worse on 0; p <0.001)")])
 def test_a_gain_that_can_be_chance_writes_nothing(settings, monkeypatch, tmp_path, worse, said):
     """30 answers better and 23 worse are a net gain of 7, and the exact sign test has p .41."""
     rows = [row | {"question": f"what is {n}?"} for n, row in enumerate(written(53))]
