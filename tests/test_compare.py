@@ -397,6 +397,23 @@ def test_the_next_step_is_labels_where_answers_have_none(labelled, step):
     assert found.startswith(step)
 
 
+@pytest.mark.parametrize("by_label", [True, False])
+def test_the_next_step_goes_on_with_a_file_that_label_wrote(by_label, tmp_path):
+    """Its name is quoted; `label` refuses a file of labels that it did not write, so no command names one."""
+    rows = [
+        {"id": str(n), "question": f"What is {n} plus 1?", "references": [str(n + 1)], "system": system}
+        | {"prediction": str(n + 1 + (n % 3 == 0 if system == "a" else n % 4 == 0))}
+        for system in "ab"
+        for n in range(20)
+    ]
+    labels = [row | {"label": int(row["prediction"] == row["references"][0])} for row in rows if int(row["id"]) < 12]
+    if by_label:
+        labels = [row | {"item": row["id"], "rater": "me"} for row in labels]
+    file = save(tmp_path / "my labels.jsonl", labels)
+    report = genqa_metrics.compare(save(tmp_path / "rows.jsonl", rows), "ava", labels=str(file), resamples=100)
+    assert any(f"label FILE --number 20 -o '{file}'" in step for step in report.next_steps) == by_label
+
+
 def test_a_page_begins_with_one_finding():
     """A second metric's stands with its table; ranks and clusters are left to the other forms."""
     report = genqa_metrics.compare(untold_rows(), ["ava", "aev"], resamples=200)

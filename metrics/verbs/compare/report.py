@@ -1,5 +1,6 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -118,6 +119,7 @@ def compare(
         label_sources = [] if labels is None else digested_sources(labels, "labels")
     skips = Skips(on_error == "skip", problem)
     matched, row_kind = reading.matched(skips)
+    label_file = _written_by_label(label_sources)
     label_notes, label_error = _take_labels(matched, reading, label_sources, skips)
     items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
     texts = [next((row.item.text for row in question if row.item.text), None) for question in matched.rows]
@@ -198,7 +200,7 @@ def compare(
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,
-        _labels=str(label_sources[0].path or "") if len(label_sources) == 1 else "",
+        _labels=label_file,
         _row_scores={name: scores for by_name in row_scores.values() for name, scores in by_name.items()},
         _fits=fits,
     )
@@ -252,7 +254,7 @@ class CompareReport(Report):
     notes: list[str]
     _matched: Matched
     _row_scores: dict[str, np.ndarray]  # {name: (rows, systems)}
-    _labels: str  # file of labels; "" where they are in the rows, or in several files
+    _labels: str  # file of labels; "" where they are elsewhere
     findings: list[str] = field(default_factory=list)
     _fits: bool = False  # whether a terminal shows only as many rows as fit
 
@@ -288,7 +290,11 @@ class CompareReport(Report):
         if not any(labelled):
             number = LABELS_TO_BEGIN if self.row_count > LABELS_TO_BEGIN else "all"
             return as_sentence(WHAT_TO_DO.format(number=number, verb="compare"))
-        more = f": genqa-metrics label FILE --number {self.row_count} -o {self._labels}." if self._labels else "."
+        more = (
+            f": genqa-metrics label FILE --number {self.row_count} -o {shlex.quote(self._labels)}."
+            if self._labels
+            else "."
+        )
         if complete * systems < sum(labelled):
             return f"{sum(labelled):,} of {self.row_count * systems:,} answers have a label; label the others{more}"
         shown = what_questions_show(complete)
@@ -486,6 +492,14 @@ class CompareReport(Report):
         super().show_all(console)
         for metric in self.metrics if not self.changes else ():
             print_deciding_rows(self, metric, console)
+
+
+def _written_by_label(sources: Sequence[Source]) -> str:
+    """Return the path of the one file of labels, if `label` wrote it and so can go on with it; else ""."""
+    if len(sources) != 1 or not sources[0].path:
+        return ""
+    is_label = all({"item", "rater"} <= (row.values or {}).keys() for row in sources[0].sample())
+    return str(sources[0].path) if is_label else ""
 
 
 def _take_labels(
