@@ -495,7 +495,7 @@ class CompareReport(Report):
 
 
 def _written_by_label(sources: Sequence[Source]) -> str:
-    """Return the path of the one file of labels, if `label` wrote it and so can go on with it; else ""."""
+    """Return the path of the one file of labels, if `label` wrote it, which adds to no other; else ""."""
     if len(sources) != 1 or not sources[0].path:
         return ""
     is_label = all({"item", "rater"} <= (row.values or {}).keys() for row in sources[0].sample())
