@@ -562,7 +562,7 @@ def carry_out(
             by_run = {name: [source for source in sources if named[source.path] == name] for name in runs}
         asked = arguments.pop("fail_under", None)
         demands = read_demands(asked, demanded(arguments, [] if as_paths else sources)) if asked else {}
-    say(_shown_paths([source if as_paths else source.path for source in sources]))  # what follows imports for a second
+    say(shown_paths([source if as_paths else source.path for source in sources]))  # what follows imports for a second
     with failures(verb), skipped_rows() as problem, progress_bars() as progress:
         compute = getattr(import_module(f"{__package__}.verbs.{verb}.report"), verb)
         report = compute(by_run if runs else sources, **arguments, **more, problem=problem, progress=progress)
@@ -592,10 +592,10 @@ def say_steps(steps: Sequence[str], inputs: Sequence[str], options: Mapping[str,
     report.say(console, [f"Next: {step}" for step in steps], "")
 
 
-def _shown_paths(paths: Sequence[object]) -> str:
+def shown_paths(paths: Sequence[object]) -> str:
     """Return the first line that a command prints: which input it reads.
 
-    >>> _shown_paths(["-"]), _shown_paths(["s3://bucket/a.parquet", "b.csv"])
+    >>> shown_paths(["-"]), shown_paths(["s3://bucket/a.parquet", "b.csv"])
     ('reading standard input', 'reading a.parquet and 1 more')
     """
     names = ["standard input" if str(path) == "-" else os.path.basename(str(path).rstrip("/")) for path in paths]

@@ -99,7 +99,7 @@ def test_verdicts_are_those_of_the_scale(calibrated, settings):
     columns = columns_of(rows)
     plain, *_ = make_scorer("ava", settings).statistics(columns)
     scorer = make_scorer("ava", settings | {"calibration": str(path)})
-    found, _, more, _ = scorer.statistics(columns, explain=True)
+    found, more, _ = scorer.statistics(columns, explain=True)
     odds = log_odds(plain[:-1, 1])
     expected = 1 / (1 + np.exp(-(report.calibration["slope"] * odds + report.calibration["intercept"])))
     assert found[:-1, 1] == pytest.approx(expected)

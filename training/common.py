@@ -62,7 +62,7 @@ def encoder_path(name: str) -> str:
 
 
 def prepared(arguments: type, words: Sequence[str] | None = None) -> tuple:
-    """Return `arguments` and TrainingArguments of the words, with --config a file of more of them; sets the seed."""
+    """Return `arguments` and TrainingArguments from a command line, --config being a file of more; sets the seed."""
     from transformers import HfArgumentParser, TrainingArguments, set_seed
 
     parser = HfArgumentParser((arguments, TrainingArguments))

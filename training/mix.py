@@ -23,7 +23,7 @@ from training.folding import adapter, fold, mean_model, mean_states, save_adapte
 
 
 def mix_causal(shares: list[tuple[Path, float]], args: argparse.Namespace) -> None:
-    """Write the mean of the factors of adapters of one run; it is near that of the changes where factors are near."""
+    """Write the mean of the factors of adapters of one run, which are close together."""
     from safetensors.torch import load_file, save_file
 
     name, shapes = "adapter_model.safetensors", []
@@ -77,7 +77,7 @@ def mix_predictors(shares: list[tuple[Path, float]], args: argparse.Namespace) -
 
 
 def card(shares: list[tuple[Path, float]], args: argparse.Namespace) -> str:
-    """Return the card of the first, with the command after those that made it, or else with what was mixed."""
+    """Return the first part's card with the command that mixed, or with a table of the parts if it has no commands."""
     named = [("/".join(folder.parts[-2:]), f"{weight:g}", checkpoint_digest(folder)) for folder, weight in shares]
     words = ["python", "-m", "training.mix", "--parts", *(f"{name}={weight}" for name, weight, _ in named)]
     words += ["--fold_rank", str(args.fold_rank)]

@@ -64,10 +64,10 @@ class Aev(CheckedModule, evaluate.Metric):
     def _info(self):
         return self._described(_DESCRIPTION, _KWARGS_DESCRIPTION, _CITATION)
 
-    def _check_flags(self, settings):
-        super()._check_flags(settings)
+    def _without_flags(self, settings):
         if settings.get("grid") and settings.get("weights") is not None:
             raise ValueError("weights: expected None with grid=True, where every N has its own 1 / N; leave it out")
+        return super()._without_flags(settings)
 
     def _more(self, scorer, columns, results, grid=False):
         return {"aev_grid": scorer.grid_scores(columns)} if grid else {}

@@ -66,7 +66,7 @@ class AevScorer(Scorer):
         details = {"shared_words": list(map(self._shared_words, *texts))} if explain else {}
         if explain:
             details["unmatched_order"] = [_unmatched_order(row, self.settings.max_order) for row in rows]
-        return RowStatistics.of(rows, details=details)
+        return RowStatistics.of(rows, details)
 
     def _shared_words(self, prediction: str, references: Sequence[str]) -> list[str]:
         """Return the words of an answer that are in a reference too, as they are counted."""
@@ -111,7 +111,7 @@ class AevScorer(Scorer):
 
 
 def _penalized(name: str, score: float, penalty_name: str, penalty: float) -> str:
-    """Return a side of AEv with what its penalty makes of it.
+    """Return precision or recall of AEv in words, before and after its penalty.
 
     >>> _penalized("recall", 0.607, "wordiness penalty", 0.607), _penalized("precision", 0.5, "brevity penalty", 1.0)
     ('recall 1.00 times wordiness penalty 0.61 = 0.61', 'precision 0.50')

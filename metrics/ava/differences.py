@@ -139,7 +139,7 @@ def _yes_or_no(question: str, reference: str, answer: str) -> list[Difference]:
 
 
 def _values_that_differ(question: str, reference: str, answer: str) -> list[Difference]:
-    """Return dates and numbers of an answer that stand in the place of others of the accepted answer."""
+    """Return the dates and numbers of an answer that contradict those of the accepted answer."""
     texts = answer, reference, question
     stated, accepted, asked = map(_values, texts, list(map(quantities, texts)))
     added = [figure for figure in stated if not any(_may_be_same(figure, other) for other in accepted + asked)]
@@ -161,7 +161,7 @@ class _Value(NamedTuple):
 
 
 def _values(text: str, numbers: Sequence[NumberInText]) -> list[_Value]:
-    """Return the dates of a text, and those of its numbers that are not in dates."""
+    """Return the dates of a text, and its numbers outside dates."""
     matches = (m for m in _DATE.finditer(text) if m[0] != "May" or text[: m.start()].rstrip()[-1:].isalnum())
     dates = [_Value(match[0], match.start()) for match in matches]  # without the verb that begins a sentence
     in_dates = {position for date in dates for position in range(date.start, date.start + len(date.text))}
@@ -291,7 +291,7 @@ def _other_place(question: str, reference: str, answer: str) -> list[Difference]
 
 
 def _negation(question: str, reference: str, answer: str) -> list[Difference]:
-    """Return the clause behind a negation that one of two texts has, where all the other one says stands in it."""
+    """Return the clause with a negation that only one of the texts has, if the other text says nothing new."""
     starts = [first.end() if (first := _YES_OR_NO.match(text)) else 0 for text in (reference, answer)]
     negations = [[*NEGATION.finditer(text, start)] for text, start in zip((reference, answer), starts, strict=True)]
     if sorted(map(len, negations)) != [0, 1] or NEGATION.search(question):
@@ -306,7 +306,7 @@ def _negation(question: str, reference: str, answer: str) -> list[Difference]:
 
 
 def _parts(question: str, reference: str, answer: str) -> list[Difference]:
-    """Return what an answer lacks, where it says nothing that is not accepted, or adds to all that is accepted."""
+    """Return the parts that an answer lacks if it adds nothing, or the parts that it adds if it lacks nothing."""
     if not {*content(reference)} & {*content(answer)}:
         return []
     new, lacking = _new_words(answer, reference, question), _new_words(reference, answer, question)
@@ -319,7 +319,7 @@ def _parts(question: str, reference: str, answer: str) -> list[Difference]:
 
 
 def _lacking(reference: str, answer: str, start: int, end: int) -> str:
-    """Return a part of an accepted answer from its first to its last word that an answer lacks.
+    """Return the words that an answer lacks of a part of the accepted answer, from the first to the last.
 
     Words at its ends that say nothing alone belong to it.
 
@@ -339,13 +339,13 @@ def _lacking(reference: str, answer: str, start: int, end: int) -> str:
 
 
 def _new_words(text: str, other: str, question: str) -> list[tuple[int, int]]:
-    """Return (start, end) of the words of a text that say something which neither another one nor the question has."""
+    """Return (start, end) of the words of a text with a meaning that neither the other text nor the question has."""
     absent = [(start, end, text[start:end].lower()) for start, end in absent_words(text, other, question)]
     return [(start, end) for start, end, word in absent if word not in _FRAME or NEGATION.fullmatch(word)]
 
 
 def _is_new(text: str, start: int, end: int, new: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a part of a text has only new words beside frames."""
+    """Return whether a part of a text has new words, and no others but those of `_FRAME`."""
     words = [(word.start(), word[0].lower()) for word in WORD.finditer(text, start, end)]
     telling = [position for position, word in words if word not in _FRAME]
     return bool(telling) and all(any(first <= position < last for first, last in new) for position in telling)

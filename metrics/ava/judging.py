@@ -106,7 +106,7 @@ class Rules:
 
 
 def _of_each(function: Callable[[str], Any], rows: Iterable[Sequence[str]]) -> dict[str, Any]:
-    """Return {text: what a function returns of it} of all texts of rows; each different text is read once."""
+    """Return {text: function(text)} of all texts in rows; each different text is computed once."""
     texts = dict.fromkeys(chain.from_iterable(rows))
     return dict(zip(texts, map(function, texts), strict=True))
 
@@ -254,7 +254,7 @@ class _Number:
 
 
 def _number(text: str) -> _Number | None:
-    """Return the plain number that a text is; None of any other text.
+    """Return a text as a plain number; None if it is none.
 
     >>> [float(_number(text).amount) for text in ("1,234.5", "$1.2 million", "ten jars", "-3 %", "10^6", "1½")]
     [1234.5, 1200000.0, 10.0, -3.0, 1000000.0, 1.5]
@@ -407,7 +407,7 @@ class Judge(JudgeReader):
         reference_aggregation: str | None = None,
         short_answers: Sequence[str] | None = None,
     ) -> np.ndarray:
-        """Return (n,) calibrated probabilities that answers are correct; 0 if it has no letter and is no reference.
+        """Return (n,) calibrated probabilities that answers are correct; 0 without letters, unless it is a reference.
 
         "joined" reads all references of a row at once, "max" and "mean" one at a time; None is the checkpoint's own.
         Only the linear judge reads short answers.
@@ -425,7 +425,7 @@ class Judge(JudgeReader):
         best: bool = False,
         short_answers: Sequence[str] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (pairs,) logits of a row and one of its references, and (pairs,) rows of them.
+        """Return (pairs,) logits, one for each row and reference that are read together, and (pairs,) numbers of rows.
 
         No model is needed where answer and reference are the same text, or are both a plain number: these are compared
         exactly, see `Rules`. For `joined` and `best` see `read_references`.

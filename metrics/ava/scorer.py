@@ -198,7 +198,7 @@ class AvaScorer(Scorer):
         return np.sort(order[:done])
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return verdict, probability and abstention of rows, explanations, and counts of what is unread."""
+        """Return verdict, probability and abstention of rows, with explanations, and counts for `warnings`."""
         check_fork(self.device, self._process)
         short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
         if explain and linear and any(short or ()):
@@ -216,10 +216,8 @@ class AvaScorer(Scorer):
         for i in range(len(scores)):
             row_counts.append(Counter(truncated=int(i in judge.cut_rows), escalated=int(i in again)))
             row_counts[-1]["left_to_first"] = int(self.limit_seconds is not None and i not in again)
-        details = self._explained(rows, unsure) if explain else {}
-        counts = sum(row_counts, self.counts(columns, statistics))
-        counts += Counter(unread=0 if linear else sum(map(bool, short or ())))
-        return RowStatistics(statistics, counts, details, row_counts)
+            row_counts[-1]["unread"] = int(not linear and bool(short and short[i]))
+        return RowStatistics(statistics, self._explained(rows, unsure) if explain else {}, row_counts)
 
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return how many rows there are, and are in other languages; see `Scorer.counts`."""
@@ -289,8 +287,9 @@ class AvaScorer(Scorer):
             decided = [("Compared with", row.references[explanation["reference"]])] * is_open
             rows[i] = row._replace(marks=marks(row.prediction, explanation), evidence=decided)
         if self.loaded.configuration != PROMPT and self.second is None:
-            reasons = (explanation["reason"].removeprefix("Unsure: ").lower() for explanation in explanations)
-            result.counts["no_reason"] = sum(reason.startswith(NO_REASON) for reason in reasons)
+            for counts, explanation in zip(result.counts, explanations, strict=True):
+                reason = explanation["reason"].removeprefix("Unsure: ").lower()
+                counts["no_reason"] = int(reason.startswith(NO_REASON))
         return rows, result
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:

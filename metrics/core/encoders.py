@@ -71,7 +71,7 @@ def packed(matrix: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def unpacked(high: np.ndarray, low: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Return the (rows, columns) matrix that `packed` made these tensors of."""
+    """Return the (rows, columns) matrix of the tensors that `packed` returns."""
     levels = high.astype(np.float32)
     levels *= 4
     for number, quarter in enumerate(np.split(levels, 4, axis=1)):
@@ -336,7 +336,7 @@ class OnnxEncoder:
     """An encoder like BERT, with its head if it has one; replaces a model of torch on the CPU, and uses one core."""
 
     def __init__(self, weights: dict[str, np.ndarray], config: Mapping, head: str | None, layers: int | None = None):
-        """Take what `encoder_weights` returns; `layers` are those that are read, None for all."""
+        """Take weights and config from `encoder_weights`; `layers` is the number of layers that run, None for all."""
         self.head = head  # "first", "tokens" or None, see `encoder_weights`
         self._head_arrays = {
             name: array for name, array in weights.items() if name.startswith(("pooler.", "classifier."))

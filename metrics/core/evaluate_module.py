@@ -63,7 +63,6 @@ class CheckedModule:
         self._script = loaded_from()
         self._thread = threading.local()  # `rows`: those added; `signature`: of the last `compute`
         super().__init__(*args, **{name: setting for name, setting in kwargs.items() if name in evaluates})
-        self._check_flags(self.settings)
         self._scorer = scorer(**loading, **self._without_flags(self.settings))
         self._loading = loading
 
@@ -113,17 +112,15 @@ class CheckedModule:
         """The columns of the rows that this thread has added."""
         return getattr(self._thread, "rows", {})
 
-    def _check_flags(self, settings: Mapping) -> None:
+    def _without_flags(self, settings: Mapping) -> dict:
+        """Return the settings of the metric among those of `compute`, after a check of the others, its `flags`."""
         for name in self.flags:
             if not isinstance(settings.get(name, False), bool):
                 raise ValueError(f"{name}: expected True or False, got {settings[name]!r}")
-
-    def _without_flags(self, settings: Mapping) -> dict:
         return {name: setting for name, setting in settings.items() if name not in self.flags}
 
     def _configured(self, settings: Mapping) -> Scorer:
         """Return the loaded scorer with the settings of one `compute`."""
-        self._check_flags(settings)
         return self._scorer.with_settings(**self._without_flags(settings))
 
     def signature(self) -> str:
@@ -208,9 +205,10 @@ class CheckedModule:
         wanted = sys.stderr.isatty() if self.progress is None else self.progress
         hidden = not (wanted and self.scorer_class.load_settings)
         with tqdm(total=rows, desc=scorer.name, unit="row", disable=hidden) as bar:
-            statistics, counts, details, _ = scorer.scored(columns, explain, bar.update)
+            result = scorer.scored(columns, explain, bar.update)
+        statistics, details, _ = result
         total = column_sums(statistics)
-        for warning in scorer.warnings({"": total}, counts):
+        for warning in scorer.warnings({"": total}, scorer.all_counts(columns, result)):
             warn_caller(f"{scorer.name}: {warning}")
         results = scorer.corpus_scores(total, rows)
         explanation = details.pop("explanation", None)

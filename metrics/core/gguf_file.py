@@ -49,7 +49,7 @@ class Blocks:
         return weights.reshape(len(weights), -1)
 
     def rounded(self) -> "Blocks":
-        """Return the matrix with whole zeros from 0 to 255; an entry moves by at most 1/255 of its block's range."""
+        """Return the matrix with whole zero points from 0 to 255; weights move by at most 1/255 of a block's range."""
         zeros, scales, quants = np.rint(self.zeros), self.scales, self.quants
         if (far := zeros > 255).any():  # all weights of these blocks are below 0
             weights = self.scales[far][:, None] * (self.quants[far] - self.zeros[far][:, None])

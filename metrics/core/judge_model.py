@@ -53,7 +53,7 @@ from .inference import (
 from .kept_logits import KeptLogits
 from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import check_numbers, number_within, one_of, or_null, quiet, whole
+from .scorer import check_setting, is_number, number_within, one_of, or_null, quiet, whole
 from .words import MARK_TYPES, MARKS, marked, word_marks, words
 
 LINEAR = "linear"  # a classifier of four features
@@ -478,7 +478,8 @@ def check_measured(content: Mapping[str, Any], least: float = 1, more: Limits = 
     limits = [limit for counts in content["systems"] for limit in limits_of_counts(counts, least)]
     profile = dict(content.get("profile", {}))
     limits += [(f"profile, {name}", count, 0, MOST_ANSWERS) for name, count in profile.items()]
-    check_numbers([*more, *limits])
+    for name, number, least, most in [*more, *limits]:
+        check_setting(name, is_number(number, least, most), f"a number from {least:,g} to {most:,.12g}", number)
 
 
 def read_measured(folder: Path) -> list[dict[str, Any]]:

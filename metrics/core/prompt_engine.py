@@ -33,7 +33,7 @@ HEAD = "base_model.model.score.weight"
 
 @dataclass(frozen=True)
 class Pack:
-    """A sequence of prompts: a text that several share stands once; by a mask like a tree each reads only its own."""
+    """Several prompts in one sequence: what they share stands once, and a mask hides the others' texts from each."""
 
     tokens: np.ndarray  # (length,) token ids
     positions: np.ndarray  # (length,) position of each token in its own prompt
@@ -111,7 +111,7 @@ def initializers(file: GgufFile, adapter: dict[str, np.ndarray], scale: float, l
 
 
 def head_of(file: GgufFile) -> np.ndarray:
-    """Return (1, hidden size) weights of a verdict: what the language model says of " yes", less that of " no"."""
+    """Return (1, hidden size) weights of a verdict: the language model's for " yes" minus those for " no"."""
     name = "output.weight" if "output.weight" in file.tensors else "token_embd.weight"
     yes, no = (tokens[0] for tokens in token_ids(file.tokenizer, WORDS))
     return file.array(name, [yes]) - file.array(name, [no])

@@ -103,23 +103,15 @@ def _latin(word: str) -> str:
 UNKNOWN_FAULT = "unknown"  # stands for the fault of an answer that was judged wrong and whose words show none
 
 
-def probability_text(probability: float) -> str:
-    """Return a probability as text, never as 0 or 1.
-
-    >>> probability_text(0.9999), probability_text(0.123), probability_text(0.0)
-    ('above 0.99', '0.12', 'below 0.01')
-    """
-    return "above 0.99" if probability > 0.99 else "below 0.01" if probability < 0.01 else f"{probability:.2f}"
-
-
 def probability_and_threshold(probability: float, threshold: float) -> tuple[str, str]:
-    """Return a probability and a threshold as text, with enough digits to show which is higher.
+    """Return a probability, never 0 or 1, and a threshold as text, with enough digits to show which is higher.
 
-    >>> probability_and_threshold(0.5791, 0.58), probability_and_threshold(0.2, 0.58)
-    (('0.579', '0.580'), ('0.20', '0.58'))
+    >>> [probability_and_threshold(probability, 0.58) for probability in (0.5791, 0.2, 0.9999)]
+    [('0.579', '0.580'), ('0.20', '0.58'), ('above 0.99', '0.58')]
     """
     digits = next((n for n in (2, 3, 4) if f"{probability:.{n}f}" != f"{threshold:.{n}f}"), 2)
-    return probability_text(probability) if digits == 2 else f"{probability:.{digits}f}", f"{threshold:.{digits}f}"
+    shown = "above 0.99" if probability > 0.99 else "below 0.01" if probability < 0.01 else f"{probability:.2f}"
+    return shown if digits == 2 else f"{probability:.{digits}f}", f"{threshold:.{digits}f}"
 
 
 def the_first(texts: Sequence[str], most: int) -> str:

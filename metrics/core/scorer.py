@@ -40,7 +40,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def shown(content: object) -> str:
-    """Return what came as an error message shows it, not longer than 60 characters."""
+    """Return the `repr` of a value for an error message, cut to 60 characters."""
     text = repr(content)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -126,15 +126,9 @@ def is_whole(number: object, least: int, most: float = inf) -> bool:
 
 
 def check_setting(name: str, is_good: bool, expected: str, setting: object) -> None:
-    """Raise a ValueError that names setting, what was expected and what came, unless the setting is good."""
+    """Raise a ValueError with the name and value of a setting, and what was expected, unless it is good."""
     if not is_good:
         raise ValueError(f"{name}: expected {expected}, got {setting!r}")
-
-
-def check_numbers(named: Iterable[tuple[str, object, float, float]]) -> None:
-    """Raise a ValueError unless each of (name, number, least, most) is a number within its limits."""
-    for name, number, least, most in named:
-        check_setting(name, is_number(number, least, most), f"a number from {least:,g} to {most:,.12g}", number)
 
 
 def whole(least: int, most: float = inf) -> tuple[Callable[[object], bool], str]:
@@ -276,17 +270,16 @@ class ExplainedRow(NamedTuple):
 
 
 class RowStatistics(NamedTuple):
-    """Statistics of rows by one metric, with counts for warnings and details for explanations."""
+    """Statistics of rows by one metric, with details for explanations and counts for warnings."""
 
     values: np.ndarray  # (rows, k) floats, whose sum is all that the scores of a corpus need
-    counts: Counter  # numbers by name, which can be added up; see `Scorer.warnings`
     details: dict[str, list]  # columns with details of every row
-    counts_of_row: list[Mapping[str, int]]  # the counts of each row that do not follow from its texts and scores
+    counts: list[Mapping[str, int]]  # those of each row that do not follow from its texts and scores, by name
 
     @classmethod
-    def of(cls, values: np.ndarray, counts: Mapping[str, int] | None = None, details: dict | None = None) -> Self:
-        """Return statistics with counts of the whole call and none of single rows."""
-        return cls(values, Counter(counts), details or {}, [{}] * len(values))
+    def of(cls, values: np.ndarray, details: dict | None = None) -> Self:
+        """Return statistics without counts."""
+        return cls(values, details or {}, [{}] * len(values))
 
 
 class Scorer:
@@ -295,7 +288,7 @@ class Scorer:
     Statistics are a small vector per row; their sum is all that the score of a corpus needs. A scorer is not changed
     by scoring, and threads may share one. In all methods `columns` are those of `checked`, `statistics` (rows, k)
     floats, `total` and `totals` their (k,) sums of one system and {system: sums}, and `counts` those of
-    `RowStatistics`.
+    `all_counts`.
 
     The settings of a metric are declared once: those of `load`, which find and load a model, are the arguments of the
     method `load`; those of `compute` are the arguments of `configure`.
@@ -487,12 +480,11 @@ class Scorer:
         self, columns: Mapping[str, list], explain: bool = False, done: Callable[[int], object] = lambda rows: None
     ) -> RowStatistics:
         """Return the `statistics` of one row or more, read in `chunks`; `done` gets the number of rows of each."""
-        order, chunks, counts = [], [], Counter()
+        order, chunks = [], []
         for numbers in self.chunks(columns):
             rows = {name: [column[i] for i in numbers] for name, column in columns.items()}
             chunks.append(self.statistics(rows, explain))
             order += numbers
-            counts.update(chunks[-1].counts)
             done(len(numbers))
         inverse = np.argsort(order)
 
@@ -502,7 +494,7 @@ class Scorer:
 
         details = {name: in_order(chunk.details[name] for chunk in chunks) for name in chunks[0].details}
         statistics = np.concatenate([chunk.values for chunk in chunks])[inverse]
-        return RowStatistics(statistics, counts, details, in_order(chunk.counts_of_row for chunk in chunks))
+        return RowStatistics(statistics, details, in_order(chunk.counts for chunk in chunks))
 
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Return one sentence that says why a row has its scores; `details` are its own, with its explanation."""
@@ -533,15 +525,22 @@ class Scorer:
         return [ExplainedRow(*row) for row in zip(predictions, references, reasons, strict=True)], result
 
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
-        """Return the counts of `RowStatistics` that follow from texts and statistics, such as languages."""
+        """Return the counts for `warnings` that follow from texts and statistics, such as languages."""
         return Counter()
+
+    def all_counts(self, columns: Mapping[str, list], result: RowStatistics) -> Counter:
+        """Return all counts for `warnings`: those that follow from texts and statistics, and those of each row."""
+        counts = self.counts(columns, result.values)
+        for row_counts in result.counts:
+            counts.update(row_counts)
+        return counts
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the statistics of rows from recorded {name: (rows,) scores}, without a model; where `recalls`."""
         return np.stack([scores[name] for name in self.row_names], axis=1)
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
-        """Return how many rows are short, long or unsure: like those on which the judge's errors were measured?"""
+        """Return counts of short, long and unsure rows, to compare with the rows on which the judge was measured."""
         return Counter()
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:

@@ -65,9 +65,8 @@ class FMetaScorer(Scorer):
 
         with ONE_AT_A_TIME:
             try:
-                return self._modules.setdefault(
-                    name, self._modules.get(name) or evaluate.load(name, keep_in_memory=True)
-                )
+                if name not in self._modules:
+                    self._modules[name] = evaluate.load(name, keep_in_memory=True)
             except OSError as error:
                 raise ValueError(
                     f"base: expected {', '.join(map(repr, BUILT_IN))}, the name or path of a module of evaluate, or a "
@@ -101,7 +100,7 @@ class FMetaScorer(Scorer):
         return base_function(base, kwargs)
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return scores and, with a threshold, `COUNTS` of contexts, with details, and how many are not tokenised."""
+        """Return scores and, with a threshold, `COUNTS` of contexts, with details."""
         predictions, references = columns["predictions"], columns["references"]
         for i, (asked, wanted) in enumerate(zip(predictions, references, strict=True)):
             if (pairs := len(asked) * len(wanted)) > MAX_PAIRS:
@@ -131,7 +130,7 @@ class FMetaScorer(Scorer):
                     item |= {"matched": list(map(list, pairs[i])), "asked_besides": besides}
                 explanations.append(item | {"reason": reason(item)})
             details["explanation"] = explanations
-        return RowStatistics.of(rows, self.counts(columns, rows), details)
+        return RowStatistics.of(rows, details)
 
     def asked_besides(self, columns: Mapping[str, list]) -> list[list[str]]:
         """Return the questions of each set that ask no reference; see `Scorer.asked_besides`."""

@@ -97,7 +97,7 @@ class Grounder:
         return rows
 
     def _set_prompts(self, verdicts: Sequence[Verdict]) -> None:
-        """Set what is read before the sentences of an answer: the same for all with the same passages."""
+        """Set `shared`, the prompt before the claim: equal for all sentences that are read with the same passages."""
         by_passages: dict[tuple[int, ...], list[Verdict]] = {}
         for verdict in verdicts:
             by_passages.setdefault(tuple(verdict.usable), []).append(verdict)

@@ -38,7 +38,7 @@ class Passage:
 
     @cached_property
     def parts(self) -> list[Part]:
-        """Its parts, for choosing what is read of it."""
+        """Its parts, see `parts_of`; of a long passage only the nearest ones are read."""
         return parts_of(self.text)
 
     @cached_property
@@ -120,7 +120,7 @@ def texts_to_read(passages: Iterable[Passage], claims: Sequence[Collection[str]]
 
 
 def is_heading(text: str, following: str) -> bool:
-    """Return whether a line of a passage is a heading, which says what follows is about and is evidence of nothing.
+    """Return whether a line of a passage is a heading, which is no evidence.
 
     >>> is_heading("## Benefits", ""), is_heading("Benefits", "Staff have 28 days of leave."), is_heading("Paris", "")
     (True, True, False)

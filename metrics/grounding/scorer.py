@@ -86,7 +86,7 @@ class GroundingScorer(Scorer):
         self.facts["reading"] = str(READING_VERSION)
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return (rows, 5) statistics, see the class, with counts and explanations; see `Scorer.statistics`."""
+        """Return (rows, 5) statistics, see the class, with explanations; see `Scorer.statistics`."""
         check_fork(self.device, self._process)
         predictions, contexts = columns["predictions"], columns["contexts"]
         questions = columns.get("questions") or [""] * len(predictions)
@@ -105,7 +105,7 @@ class GroundingScorer(Scorer):
             grounder.find_contradictions(rows, self.threshold)
             texts = zip(predictions, rows, strict=True)
             details["explanation"] = [explained(*row, self.threshold) for row in texts]
-        return RowStatistics.of(statistics, self.counts(columns, statistics), details)
+        return RowStatistics.of(statistics, details)
 
     def explained(
         self, columns: Mapping[str, list], corpus: Sequence[str] = ()

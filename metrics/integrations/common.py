@@ -106,7 +106,7 @@ class RowScorer:
             columns |= {"predictions": list(map(_lines, predictions)), "references": list(map(_lines, references))}
         if not len(predictions):
             return []
-        statistics, _, details, _ = scorer.scored(scorer.checked(columns), self.explain)
+        statistics, details, _ = scorer.scored(scorer.checked(columns), self.explain)
         reasons = scorer.reasons(statistics, details) if self.explain else [None] * len(statistics)
         by_name = {name: scores.tolist() for name, scores in scorer.row_scores(statistics).items()}
         results = []

@@ -43,5 +43,5 @@ def aev(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
 
 
 def count(reasons: Sequence[str]) -> int:
-    """Return the number of reasons: what the results show of them, as texts have no mean."""
+    """Return the number of reasons, which the results show in place of a mean."""
     return len(reasons)

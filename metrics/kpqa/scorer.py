@@ -189,7 +189,7 @@ class KpqaScorer(Scorer):
         counts_by_row = [Counter() for _ in range(rows)]
         for row, pair in zip([*range(rows), *numbers.tolist()], zip(asked, texts, strict=True), strict=True):
             counts_by_row[row]["truncated"] += pair in encoder.cut
-        return RowStatistics(statistics, sum(counts_by_row, self.counts(columns, statistics)), details, counts_by_row)
+        return RowStatistics(statistics, details, counts_by_row)
 
     def _tokens(self, encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> tuple[list[Tokens], list[np.ndarray]]:
         """Return what `Encoder.tokens` returns, without the rules that are switched off."""

@@ -96,20 +96,6 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     return roles
 
 
-def guessed_roles(roles: Mapping[str, str]) -> dict[str, str]:
-    """Return the roles, but that of ids, whose columns have none of our own names.
-
-    >>> guessed_roles({"question": "Question", "prediction": "answer", "id": "qid"})
-    {'prediction': 'answer'}
-    """
-    return {role: name for role, name in roles.items() if role != "id" and plain_name(name) not in OWN_NAMES[role]}
-
-
-def alias_columns(names: Iterable[str]) -> list[str]:
-    """Return the columns that hold further references."""
-    return [name for name in names if plain_name(name) in COLUMNS["aliases"]]
-
-
 def option_columns(names: Iterable[str]) -> dict[str, str]:
     """Return {label: column} where options have a column each: A, B, C ...; option_a ..., opa ..., choice1 ....
 

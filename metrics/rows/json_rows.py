@@ -101,7 +101,7 @@ def _without_repeated_keys(pairs: list[tuple[str, object]]) -> dict:
 
 
 def _checked(row: object) -> tuple[dict | None, str]:
-    """Return an object as the cells of a row, and its problem."""
+    """Return (cells, "") of a JSON object, and (None, the problem) of anything that is no row."""
     if not isinstance(row, dict):
         kinds = {list: "array", str: "string", type(None): "null", bool: "truth value"}
         return None, f"expected a JSON object with one value per column, got a JSON {kinds.get(type(row), 'number')}"

@@ -40,8 +40,6 @@ from .columns import (
     SCORED_COLUMNS,
     STOPPED_BY,
     Row,
-    alias_columns,
-    guessed_roles,
     likely_path,
     option_columns,
     plain_name,
@@ -91,7 +89,7 @@ class Item:
 
 @dataclass(frozen=True)
 class RowKind:
-    """What the rows of a file are, read off its first good row."""
+    """Whether rows have answers or sets of questions, and which columns, by the first good row of a file."""
 
     sets: bool  # a row holds a set of predictions (question generation), not one answer
     text: str  # the column that says what was asked, or asked about: "question" or "context"
@@ -149,12 +147,13 @@ class RowReader:
             names = dict.fromkeys([*roles, *(name for name in cells if name not in taken)])
             self._names, self._roles = set(cells), recognized(tuple(names))
             self._option_columns = option_columns(cells)
-            for role, column in guessed_roles(self._roles).items():
-                if role not in self.columns and not self.source.form:
+            for role, column in self._roles.items() if not self.source.form else ():
+                if role not in ("id", *self.columns) and plain_name(column) not in OWN_NAMES[role]:
                     meaning = "further references" if role == "aliases" else f"the {role}"
                     self.source.note(f"column {column!r} was read as {meaning}; another one: {name_column(role)}")
             others = {*self._roles.values(), *self.columns.values()}
-            self._alias_columns = [name for name in alias_columns(cells) if name not in others]
+            aliases = [name for name in cells if plain_name(name) in COLUMNS["aliases"]]
+            self._alias_columns = [name for name in aliases if name not in others]
         return self._roles
 
     def needed(self, cells: dict, role: str) -> tuple[str, object]:

@@ -84,7 +84,7 @@ class ReadOptions:
 
 
 class Source:
-    """Rows under a name: those of a file, or rows in memory.
+    """A named source of rows: a file, or rows in memory.
 
     The path may be an address (see `fsspec`), "-" for JSON lines on standard input, or None for rows in memory:
     mappings from columns to values. `opened` opens a file on another machine. `stem` names the system of rows without
@@ -429,7 +429,7 @@ def _tell_apart(sources: Sequence[Source]) -> None:
 
 
 def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
-    """Return a source per file of predictions, joined with the data set that these answer; [] for other sources."""
+    """Return a source per file of predictions, joined with the data set that it answers; [] for other sources."""
     predictions: dict[Source, dict[str, str]] = {}
     questions: dict[str, dict] = {}
     gold: list[Source] = []

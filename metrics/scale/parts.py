@@ -159,7 +159,7 @@ class Parts:
         return json_digest([part, facts, self.settings, inputs])
 
     def _state(self, path: Path, part: int) -> dict | None:
-        """Return what a finished part says of itself; None where it is damaged, or was not made of this input."""
+        """Return the state in the file of a finished part; None if it is damaged, or was not made of this input."""
         import pyarrow
         import pyarrow.parquet
 

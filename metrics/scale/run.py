@@ -172,7 +172,7 @@ class Reading:
             raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
 
     def good_rows(self) -> Iterator[list[Item]]:
-        """Yield the items of every good row; what is counted includes the yielded row."""
+        """Yield the items of every good row; `skips` counts a row before it is yielded."""
         for number, source in enumerate(self.sources):
             self._file = number
             reader = RowReader(source, self.columns, self._needs, keeps=bool(self.keeps))
@@ -344,7 +344,7 @@ class MetricScores:
     error_rate: str  # how often its verdicts are wrong, in words; "" where scores alone say it
     threshold: float  # score from which it calls an answer right
     flagged: Mapping[str, str]  # {system: answers that it flags for reading, "2 of 5"}; empty where means say more
-    counts: Mapping[str, int]  # of `RowStatistics`
+    counts: Mapping[str, int]  # see `Scorer.all_counts`
     missing: str  # see `Scorer.missing`
     length_note: str  # see `Scorer.length_note`
 
@@ -363,7 +363,7 @@ class RowCounts:
 
 @dataclass(frozen=True)
 class JudgeCounts:
-    """What the verdicts of a judge of answers add up to, by system; empty without such a judge."""
+    """Sums over the verdicts of a judge of answers, by system; empty without one."""
 
     labels: Mapping[str, Mapping[str, Any]]  # {system: counts of `CONFUSION`, and `agreement` with its labels}
     faults: Mapping[str, Mapping[str, int]]  # {system: {fault: answers}}

@@ -37,7 +37,7 @@ class Tally:
     predictions: Counter[str] = field(default_factory=Counter)
     # {metric: {system: (k + 1,) sums of its statistics, the last one their number}}
     sums: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
-    warning_counts: dict[str, Counter[str]] = field(default_factory=dict)  # {metric: counts of `RowStatistics`}
+    warning_counts: dict[str, Counter[str]] = field(default_factory=dict)  # {metric: see `Scorer.all_counts`}
     confusion: dict[str, np.ndarray] = field(default_factory=dict)  # {system: (4,) answers in `CONFUSION`}
     cells: dict[str, np.ndarray] = field(default_factory=dict)  # {system: (4,) answers in `CELLS`}
     faults: dict[str, Counter[str]] = field(default_factory=dict)  # {system: {fault: answers}}
@@ -77,7 +77,7 @@ def sums_by_system(numbers: np.ndarray, systems: Sequence[str]) -> dict[str, np.
 
 
 def _added(sums: Any, other: Any) -> Any:
-    """Return two sums together; of mappings what stands under each name together, in the order in which they came."""
+    """Return the sum of two numbers, arrays or objects; mappings are added name by name."""
     if not isinstance(sums, Mapping):
         return sums + other
     both = {name: _added(sums[name], other[name]) if name in sums else other[name] for name in other}
@@ -347,7 +347,7 @@ class AnswersToRead:
         return {"answers": [asdict(answer) for answer in self], "number": self.number, "counts": dict(self.counts)}
 
     def name_faults(self, differences: Callable[[Mapping[str, list]], Sequence[str]]) -> None:
-        """Say of the first answers that were judged wrong, and that no person calls right, what `differences` returns.
+        """Set the fault of the `first` answers that are judged wrong, and not labelled right, to their difference.
 
         `differences` is `Scorer.differences`; where it says nothing, an answer keeps its fault.
         """
@@ -486,7 +486,7 @@ def statistics_of_items(
         scorer.ready()
         if current_thread().name.startswith(WORKERS) and (torch := sys.modules.get("torch")):
             torch.set_num_threads(1)  # a model that was loaded only now
-        statistics, _, details, counts_of_row = scorer.statistics(checked, explain)
+        statistics, details, counts_of_row = scorer.statistics(checked, explain)
         blocks.append(np.asarray(statistics))
         reasons = scorer.reasons(blocks[0], details) if explain else []
         missing = details[scorer.missing] if scorer.missing else []
@@ -678,10 +678,10 @@ def _row_digests(
     >>> _row_digests("ava|threshold:0.5", [["Who?", "Ann", ["Ann"]]], [[1.0, 0.9, 0.0]], [{"truncated": 1}])
     ['ava|threshold:0.5|row:6400618c-1bf2bb11476bdd4c|truncated:1']
     """
-    texts = [digest[:8] for digest in map(json_digest, rows)]
+    texts = [digest[:8] for digest in list(map(json_digest, rows))]
     counted = ["".join(f"|{name}:{count}" for name, count in sorted(of.items()) if count) for of in counts]
     written = [[f"{score:.10g}" for score in of] for of in scores]
-    wholes = map(json_digest, [[signature, *row] for row in zip(texts, written, counted, strict=True)])
+    wholes = list(map(json_digest, [[signature, *row] for row in zip(texts, written, counted, strict=True)]))
     ends = zip(texts, wholes, counted, strict=True)
     return [f"{signature}{_ROW}{text}-{whole[:16]}{warned_of}" for text, whole, warned_of in ends]
 

@@ -55,12 +55,12 @@ class QuestionSums:
         return self.declined.sum(axis=-1) / self.rows.sum(axis=-1)
 
     def each(self, function: Callable[[np.ndarray], np.ndarray]) -> "QuestionSums":
-        """Return what a function makes of every array."""
+        """Return sums with a function applied to every array."""
         return QuestionSums(**{name: function(sums) for name, sums in vars(self).items()})
 
 
 def row_sums(judged, verdicts, labels, probabilities, gives_none=0.0) -> QuestionSums:
-    """Return the sums of rows of which each has a question of its own.
+    """Return the sums of rows, with every row as a question of its own.
 
     Args:
         judged: (..., rows) the judge's probabilities or verdicts, 0 to 1.
@@ -528,7 +528,7 @@ class LabelPlan:
         return int(np.ceil(needed)) if np.isfinite(needed) else None
 
     def _size_for(self, half_width: float) -> float:
-        """Return the effective number of labels of such an interval, infinite if there is none."""
+        """Return the effective number of labels that gives this half width, infinite if none does."""
         sizes = np.geomspace(1, MOST_LABELS, 5000)
         low, high = wilson(self.middle, sizes, self.z)
         narrow = (high - low) / 2 <= half_width

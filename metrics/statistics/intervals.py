@@ -86,8 +86,8 @@ def wilson(share, number, z: float):
     return np.minimum(share, limits[0]), np.maximum(share, 1 - limits[1])
 
 
-def share_interval(share, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE):
-    """Return the limits of a share, or of a mean of numbers from 0 to 1; NaN for fewer than `MIN_QUESTIONS`.
+def share_interval(share, influence: np.ndarray, sizes: np.ndarray):
+    """Return the 95% limits of a share, or of a mean of numbers from 0 to 1; NaN for fewer than `MIN_QUESTIONS`.
 
     Arguments are those of `effective_size`.
 
@@ -95,9 +95,9 @@ def share_interval(share, influence: np.ndarray, sizes: np.ndarray, confidence: 
     >>> [round(float(end), 3) for end in share_interval(29 / 44, (verdicts - 29 / 44) / 44, np.ones(44))]
     [0.511, 0.781]
     """
-    size = effective_size(share, influence, sizes, confidence)
+    size = effective_size(share, influence, sizes)
     enough = kish(sizes) >= MIN_QUESTIONS - 1e-9
-    limits = wilson(share, size, NormalDist().inv_cdf((1 + confidence) / 2))
+    limits = wilson(share, size, NormalDist().inv_cdf((1 + CONFIDENCE) / 2))
     return tuple(np.where(enough, limit, np.nan) for limit in limits)
 
 

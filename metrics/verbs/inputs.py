@@ -73,12 +73,6 @@ def optional_texts(reader: RowReader, row: dict, text: str = "question") -> dict
     return shown
 
 
-def name_of_row(row) -> str:
-    """Return a row's id, else its file and line, and its system where the id does not name it."""
-    name = row.id or f"{row.file}, line {row.line}"
-    return name if row.system in name else f"{name} of {row.system}"
-
-
 def unscored_item(source: Source, row: Row, texts: Mapping) -> Item:
     """Return the item of a row with a score, which needs no answer or references, from its `optional_texts`."""
     system = source.stem if texts["system"] is None else texts["system"]

@@ -10,16 +10,14 @@ those of samples of 1 correct and 7 incorrect answers do. So where a system's ro
 few to see that, the judge alone tells nothing of it. Labels of at least five questions never need these errors.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.judge_model import MEASURED_FILE, MUST_BE_EQUAL
+from ..core.judge_model import MUST_BE_EQUAL
 from ..core.scorer import Scorer
 from ..registry import JUDGE
 from ..reports.report import UNTOLD, briefly, short_names
@@ -47,7 +45,7 @@ BASES = {  # by basis of the estimate; "measured" and "calibrated" are those by 
     estimation.LABELS: Basis("people's labels (modified Wilson interval, by question)", "labels"),
     estimation.TOGETHER: Basis("people's labels and the judge (prediction-powered)", "labels and judge"),
     "measured": Basis(
-        f"judge {RATES.format(where='on other data')}",
+        f"the judge, {RATES.format(where='on other data')}",
         "judge, corrected",
         "assumes that the judge errs{on} as often as on other data",
         "on other questions or answers the judge can err more than on the data that it was measured on. Labels settle "
@@ -105,13 +103,18 @@ def measured_for(scorer: Scorer) -> Measured | None:
     return None
 
 
-def measured_file(escalate: object = None) -> str:
-    """Return the name of the file beside a checkpoint that says how often it errs, alone or with a second judge.
+class Difference(NamedTuple):
+    """A way in which the rows of a system differ from those that a judge was measured on.
 
-    >>> measured_file(), measured_file("large")
-    ('measured.json', 'measured_large.json')
+    >>> str(Difference("the judge is unsure about {} of the answers", 0.5)), str(Difference("too few questions"))
+    ('the judge is unsure about 50% of the answers', 'too few questions')
     """
-    return MEASURED_FILE if escalate is None else f"measured_{Path(str(escalate)).name}.json"
+
+    text: str  # with {} for the share
+    share: float | None = None  # of the answers that it is true of
+
+    def __str__(self) -> str:
+        return self.text if self.share is None else self.text.format(f"{self.share:.0%}")
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ class JudgeErrors:
     measured: Measured | None  # None where its error rates are not known
     unknown: str = ""  # why they are not known
     unknown_for: Mapping[str, str] = field(default_factory=dict)  # {system: why they may not hold for its rows}
-    unlike: Mapping[str, Sequence[str]] = field(default_factory=dict)  # {system: differences from measured rows}
+    unlike: Mapping[str, Sequence[Difference]] = field(default_factory=dict)  # {system: from the measured rows}
     stronger: str = ""  # see `Scorer`; "" where no system has enough rows to compare, with any judge
 
     @classmethod
@@ -135,7 +138,7 @@ class JudgeErrors:
             if calibrated := calibrated_on(rows):
                 reasons[system] = calibrated[0]
             elif others := differences(measured.facts.get("profile", {}), rows):
-                unlike[system], reasons[system] = others, "; ".join(others)
+                unlike[system], reasons[system] = others, "; ".join(map(str, others))
         enough = any(rows.get("profiled", 0) >= LEAST_ROWS for rows in profiles.values())
         return cls(measured, "", reasons, unlike, scorer.stronger if enough else "")
 
@@ -220,36 +223,48 @@ class JudgeErrors:
             to_label = f"labels of these rows tell more: genqa-metrics {verb} FILE --labels LABELS"
         if self.stronger and {*self.unlike} & {*untold}:
             to_label += f". A larger judge errs less, but replaces no labels: --set {self.stronger}"
-        by_fix: dict[str, dict[str, list[str]]] = {}
+        by_fix: dict[str, list[str]] = {}
         for system in untold:
             reason = systems[system]["reason"]
             enough = f": {MIN_QUESTIONS} with labels, {LEAST_ROWS} without"
             more = "more questions are needed" + enough * bool(self.measured and not systems[system]["labelled"])
             fix = more if "too few questions" in reason else to_label
-            by_fix.setdefault(fix, {}).setdefault(reason, []).append(system)
+            by_fix.setdefault(fix, []).append(system)
         notes = []
-        for fix, by_reason in by_fix.items():
-            names = [name for named in by_reason.values() for name in named]
+        for fix, names in by_fix.items():
             whose = "the accuracy" + f" of {listed(names)}" * (len(names) < len(systems))
-            notes += [f"{whose} {UNTOLD}: {_reasons(by_reason)}", fix]
+            reasons = {name: self._reason(name, systems[name]["reason"]) for name in names}
+            notes += [f"{whose} {UNTOLD}: {_joined(reasons)}", fix]
         return notes
 
+    def _reason(self, system: str, text: str) -> Sequence[Difference]:
+        """Return the reason why a system has no estimate, with its shares as numbers where rows are unlike."""
+        differences = self.unlike.get(system, ())
+        return differences if "; ".join(map(str, differences)) == text else [Difference(text)]
 
-def _reasons(systems: Mapping[str, Sequence[str]]) -> str:
-    """Return why systems have no estimate, {reason: systems}, in one phrase; reasons that differ in a share are one.
 
-    >>> _reasons({"unsure about 50% of the answers": ["a"], "unsure about 40% of the answers": ["b"]})
+def _joined(by_system: Mapping[str, Sequence[Difference]]) -> str:
+    """Return why systems have no estimate in one phrase; reasons that differ in a share are one.
+
+    >>> unsure = "unsure about {} of the answers"
+    >>> _joined({"a": [Difference(unsure, 0.5)], "b": [Difference(unsure, 0.4)]})
     'unsure about 50% (a) and 40% (b) of the answers'
-    >>> _reasons({"too few": ["a", "b"]}), _reasons({"too few": ["a", "b"], "no labels": ["c"]})
+    >>> few = [Difference("too few")]
+    >>> _joined({"a": few, "b": few}), _joined({"a": few, "b": few, "c": [Difference("no labels")]})
     ('too few', 'too few (a, b); no labels (c)')
     """
-    if len(systems) == 1:
-        return next(iter(systems))
-    shares: dict[tuple[str, str], list[str]] = {}
-    for reason, names in systems.items():
-        before, share, after = [*re.split(r"(?<!\d)(\d+%)", reason, maxsplit=1), "", ""][:3]
-        shares.setdefault((before, after), []).append(f"{share} ({', '.join(names)})".strip())
-    return "; ".join(f"{before}{' ' * (not after)}{listed(each)}{after}" for (before, after), each in shares.items())
+    first, *others = by_system.values()
+    if all(other == first for other in others):
+        return "; ".join(map(str, first))
+    systems: dict[str, dict[str, list[str]]] = {}  # {text: {share: names}}
+    for system, differences in by_system.items():
+        for text, share in differences:
+            text, share = (f"{text} {{}}", "") if share is None else (text, f"{share:.0%} ")
+            systems.setdefault(text, {}).setdefault(share, []).append(system)
+    return "; ".join(
+        text.format(listed([f"{share}({', '.join(names)})" for share, names in by_share.items()]))
+        for text, by_share in systems.items()
+    )
 
 
 def judged_systems(
@@ -271,7 +286,7 @@ def judged_systems(
         "assumes": assumption(systems),
         "confidence": CONFIDENCE,
         "measured": measured_fact(measured.facts, errors.unlike) if measured and by_judge else None,
-        "unlike": {system: list(others) for system, others in errors.unlike.items()},
+        "unlike": {system: list(map(str, others)) for system, others in errors.unlike.items()},
         "notes": errors.notes(systems, verb),
         "systems": systems,
     }
@@ -307,15 +322,11 @@ def assumption(systems: Mapping[str, Mapping[str, Any]]) -> str:
     return "; ".join(assumptions)
 
 
-def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the methods by which the accuracy of systems was estimated, joined by "or"."""
+def methods(systems: Mapping[str, Mapping[str, Any]], brief: bool = False) -> str:
+    """Return the methods by which the accuracy of systems was estimated, joined by "or"; `brief`: without formulas."""
     with_interval = [accuracy["method"] for accuracy in systems.values() if accuracy["low"] is not None]
-    return " or ".join(dict.fromkeys(with_interval)) or BASES[estimation.NOTHING].method
-
-
-def brief_methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return `methods` without the names of the formulas."""
-    return re.sub(r" \([^()]*\)", "", methods(systems)).replace("judge corrected", "the judge, corrected")
+    named = [method.partition(" (")[0] if brief else method for method in with_interval]
+    return " or ".join(dict.fromkeys(named)) or BASES[estimation.NOTHING].method
 
 
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
@@ -351,16 +362,16 @@ def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], explan
     return Table(title, header, rows, explanation, short=short_names(header))
 
 
-def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[str]] | None = None) -> str:
+def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[object]] | None = None) -> str:
     """Return a line with the measured error rates, their data, and how rows of systems differ from these data."""
     counts = [sum(group[name] for group in measured["systems"]) for name in COUNTS]
     how = f"calibrated on {measured['labels']:,} labels of yours," if "labels" in measured else "measured on"
     on = " (cross-fitted)" if "labels" in measured else ""
     accepted, correct, rejected, incorrect = (f"{n:,.0f}" if n == int(n) else f"{n:,.1f}" for n in counts)
-    rest = "".join(f"; unlike the rows of {system}: {'; '.join(others)}" for system, others in (unlike or {}).items())
+    rest = [f"; unlike the rows of {name}: {'; '.join(map(str, others))}" for name, others in (unlike or {}).items()]
     return (
         f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} right answers judged "
-        f"right, {rejected} of {incorrect} wrong ones judged wrong{on}{rest}"
+        f"right, {rejected} of {incorrect} wrong ones judged wrong{on}{''.join(rest)}"
     )
 
 
@@ -376,8 +387,8 @@ def calibrated_on(rows: Mapping[str, float]) -> list[str]:
     return [note] * (calibrated > RARE_SHARE * size)
 
 
-def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[str]:
-    """Return phrases on how rows differ from those that a judge was measured on: rare lengths, more unsure verdicts.
+def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[Difference]:
+    """Return how rows differ from those that a judge was measured on: rare lengths, more unsure verdicts.
 
     Both are counts of `ava.scorer.profile`. Measured counts without "unsure" compare only lengths.
 
@@ -393,7 +404,8 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     if not base:
         return []
     if size < LEAST_ROWS:
-        return [f"{size:.0f} answers are too few to check whether the judge fits them; {LEAST_ROWS} are needed"]
+        few = f"{size:.0f} answers are too few to check whether the judge fits them; {LEAST_ROWS} are needed"
+        return [Difference(few)]
     result = []
     for prefix, texts in (("answer_words:", "answers"), ("reference_words:", "references")):
         lengths, measured_lengths = (
@@ -405,12 +417,12 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         rare = lengths[np.minimum(longer, shorter) < RARE[prefix] * base, 1].sum()
         if rare > RARE_SHARE * size:
             rare_there = "have a length that is rare in the data that the judge was measured on"
-            result.append(f"{rare / size:.0%} of the {texts} {rare_there}")
+            result.append(Difference(f"{{}} of the {texts} {rare_there}", rare / size))
     if "unsure" in measured:
         unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
         if wilson(unsure, size, Z)[0] > wilson(usual, base, Z)[1] and unsure > usual + 0.1:
-            unsure_of = f"the judge is unsure about {unsure:.0%} of the answers"
-            result.append(f"{unsure_of} ({usual:.0%} on the data that it was measured on)")
+            there = f"({usual:.0%} on the data that it was measured on)"
+            result.append(Difference(f"the judge is unsure about {{}} of the answers {there}", unsure))
     return result
 
 

@@ -59,9 +59,9 @@ def show(question: str, answer: str, references: list[str], judge: str) -> Resul
         probability, reason, warnings = explained.probability, explained.reason, explainer.warnings
         report = html.frame("Why the judge says so", explainer.page([explained]))  # with the reason
     else:
-        statistics, counts, *_ = scorer.statistics(columns)
-        probability, reason, report = float(statistics[0, 1]), TOO_LONG, ""
-        warnings = scorer.warnings({}, counts)
+        result = scorer.statistics(columns)
+        probability, reason, report = float(result.values[0, 1]), TOO_LONG, ""
+        warnings = scorer.warnings({}, scorer.all_counts(columns, result))
     threshold = scorer.threshold
     label = int(probability >= threshold)
     called = "✓ The judge calls it right" if label else "✗ The judge calls it wrong"

@@ -87,7 +87,7 @@ def show(generated: list[str], references: list[str], base: str) -> Result:
     if base not in BASES:
         raise checks.Problem(f"base: expected one of {', '.join(BASES)}, got {base!s:.40}.{METEOR_NOTE}")
     scorer = FMetaScorer(base=BASES[base])
-    rows, _, details, _ = scorer.statistics({"predictions": [generated], "references": [references]}, explain=True)
+    rows, details, _ = scorer.statistics({"predictions": [generated], "references": [references]}, explain=True)
     explained, scores = {**details["explanation"][0], "threshold": scorer.threshold}, scorer.corpus_scores(rows[0], 1)
     summary = (
         f"F-meta, the mean similarity, is **{scores['f_meta']:.3f}**: precision **{scores['f_meta_precision']:.3f}**, "

@@ -107,7 +107,7 @@ def measured(sets: Mapping[str, Sequence[Mapping]], scorer: AvaScorer | None) ->
 
 
 def study(args: Arguments) -> dict:
-    """Measure what the texts show, and what a judge of prompts adds."""
+    """Measure how many reasons the texts show, and how many more a judge of prompts finds."""
     files = [ROWS / name for name in ("reasons.jsonl", "reasons_written_dev.jsonl", "lists.jsonl")]
     reasons, _, lists = (
         [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] for path in files

@@ -50,7 +50,7 @@ def other_system_triples(triples: Sequence[Triple], rng: random.Random) -> Itera
 
 
 def _surrounded(triple: Triple, others: Sequence[str], words: int, rng: random.Random) -> str | None:
-    """Return the candidate amid at least so many words of other texts, in which no accepted answer stands, or None."""
+    """Return the candidate between at least `words` words of other texts without an accepted answer, or None."""
     texts: dict[str, None] = {}
     for text in map(str.strip, others):
         if sum(len(each.split()) for each in texts) >= words:
@@ -83,7 +83,7 @@ def buried(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
 
 
 def aliases(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
-    """Yield references as right answers: of short lists half of them are taken out of the list.
+    """Yield references as right answers; from half of the short lists of references the answer is left out.
 
     Half of the short ones stand in a frame such as "It was ...", as wrong answers do.
     """

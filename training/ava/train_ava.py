@@ -31,7 +31,7 @@ that it was not trained on:
 
 @dataclass
 class Arguments:
-    """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
+    """The model and its data; settings of the optimiser are those of transformers.TrainingArguments."""
 
     configuration: str | None = option("of ava_model.CONFIGURATIONS, or linear; default of --start or a1-r_qt", None)
     rows: list[str] = option("labelled rows of your own, in any form that it reads; a fifth is held out", [])

@@ -24,7 +24,7 @@ HEAD = "base_model.model.score.weight"  # name of the head in an adapter file, a
 
 @dataclass
 class Arguments:
-    """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
+    """The model and its data; settings of the optimiser are those of transformers.TrainingArguments."""
 
     model: str = option("GGUF file of the base model")
     sources: list[str] = option("NAME=TOKENS: files of verdicts or claims, and tokens that are taken of them", [])

@@ -37,7 +37,7 @@ DECIDED = 15.0  # greatest size of a logit, also of a sentence that is decided w
 
 @dataclass
 class Arguments(Output):
-    """Which judge is measured on what."""
+    """The judge that is measured, and the data."""
 
     data: str = option("folder with grounding and sentence_pairs")
     checkpoint: str | None = option("large or a folder; default: large", None)

@@ -30,7 +30,7 @@ SEED = 0  # of the bootstrap
 
 @dataclass
 class Arguments(Output):
-    """What is measured on what."""
+    """The models that are measured, and the data."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz with question, references, candidate, score")
     checkpoints: list[str] = option("NAME=FOLDER of predictors, the first in full; NAME= is bundled", ["kpqa="])

@@ -19,7 +19,7 @@ HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms
 
 @dataclass
 class Arguments:
-    """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
+    """The model and its data; settings of the optimiser are those of transformers.TrainingArguments."""
 
     sources: list[str] = option("NAME or NAME=WEIGHT: in --data_dir or of the Hub; scales rows", list(HUB_SOURCES))
     data_dir: str | None = option("folder of local files with SQuAD's columns", None)

@@ -32,7 +32,7 @@ _OPEN = {"-lrb-": "(", "-lsb-": "[", "-lcb-": "{"}
 
 @dataclass
 class Arguments:
-    """What is asked about what, by which generator."""
+    """The texts, the number of questions about each, and the generator."""
 
     model: str = option("diverse, baseline, or folder or Hub id of a generator of export.py", "diverse")
     text: list[str] = option("sentences; default: lines of standard input", [])

@@ -19,7 +19,7 @@ ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable i
 
 @dataclass
 class Arguments(Settings):
-    """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
+    """The model and its data; settings of the optimiser are those of transformers.TrainingArguments."""
 
     sources: list[str] = option("files NAME.jsonl.gz in data_dir, or NAME or NAME:SPLIT of the Hub", [])
     data_dir: str | None = option("folder of the local files", None)

@@ -48,7 +48,7 @@ class Tool:
         return any(all(any(_has(row, name) for name in names) for names in columns) for columns in alternatives)
 
     def columns_of(self, row: dict) -> dict:
-        """Return our columns of a row; None where it has none."""
+        """Return a row's cells under our names of columns; None for a cell that it lacks."""
         columns = getattr(adapters, self.adapter)(row) if self.adapter else self._columns_at_paths(row)
         error = _first(row, ("error", "run.error", "sample.error"))
         if not self.with_predictions and (columns["prediction"] is None or (error and not columns["prediction"])):

@@ -30,7 +30,6 @@ from ..inputs import digested_sources, read_answers
 from ..judge_errors import (
     JudgeErrors,
     assumption,
-    brief_methods,
     checked_judge,
     confusion_table,
     differences_of_pairs,
@@ -156,7 +155,7 @@ def accuracy(
         },
         raters=people.raters if people else None,
         measured=dict(errors.measured.facts) if errors.measured else None,
-        unlike={system: list(others) for system, others in errors.unlike.items()},
+        unlike={system: list(map(str, others)) for system, others in errors.unlike.items()},
         systems=systems,
         differences=differences,
         sliced=sliced,
@@ -282,7 +281,7 @@ class AccuracyReport(Report):
     def show(self, console: Any) -> None:
         """Print one line a system, the findings and the method; `show_all` prints all tables."""
         with_interval = [accuracy["low"] is not None for accuracy in self.systems.values()]
-        method = brief_methods(self.systems)
+        method = methods(self.systems, brief=True)
         method = "" if " or " in method else f"accuracy by {method}; "
         rests_on = [f"{method}{self._percent()} intervals for questions like these"] * any(with_interval)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]

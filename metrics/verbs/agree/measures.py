@@ -70,7 +70,7 @@ def _share(hits: np.ndarray, trials: np.ndarray, questions: np.ndarray) -> dict[
 
 
 def _difference(first: float, second: float, without: np.ndarray, questions: np.ndarray) -> dict[str, float]:
-    """Return the estimate of a difference, from its (questions,) values without each question."""
+    """Return the estimate of a difference; `without` has its (questions,) values, each with one question left out."""
     limits = mean_interval(first - second, without, float(kish(np.bincount(questions))))
     return _estimate(first - second, limits, questions)
 

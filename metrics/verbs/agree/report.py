@@ -435,7 +435,7 @@ def _percent(share: Mapping) -> str:
 
 
 def _with_too_few(shown: Mapping | None) -> str:
-    """Return an estimate as `_shown` does; of one without an interval, that it is of too few answers."""
+    """Return an estimate as `_shown` does, with "(too few)" where it has no interval."""
     is_rough = shown is not None and shown["value"] is not None and shown["low"] is None
     return _shown(shown) + " (too few)" * is_rough
 

@@ -10,7 +10,7 @@ from ...reports.table import Table, estimate, number, p_value, print_table
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import LEAST_DIFFERING
-from ..judge_errors import brief_methods
+from ..judge_errors import methods
 from .analysis import ACCURACY
 from .ranking import Ranking, from_better, is_clear
 
@@ -95,7 +95,7 @@ def short_table(report: Report, by: Ranking) -> Table:
         rows.append([system, *_counts(by, system), cell, *test[0]])
     header = ["system", *[by.counted] * bool(by.judged), by.name, f"{by.order[0]} leads by", "p"]
     alone = [name for name, of in accuracies.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
-    method = brief_methods({name: of for name, of in accuracies.items() if name not in alone} or accuracies)
+    method = methods({name: of for name, of in accuracies.items() if name not in alone} or accuracies, brief=True)
     if alone and len(alone) < len(accuracies):
         method += f" ({briefly(alone)}: labels alone)"
     explanation = f"Accuracy by {method}. " * bool(by.accuracy)

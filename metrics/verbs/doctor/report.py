@@ -146,7 +146,7 @@ def diagnose(
 
 
 def _with_option(source: Source, name: str, text: str | None) -> Source:
-    """Return a file with another option for reading it; itself for no text, or if it is no single file."""
+    """Return a source with one more option for reading it; the same one without a text, or if it is no file."""
     is_file = source.path not in (None, "-") and text
     return Source(source.path, options=replace(source.options, **{name: text})) if is_file else source
 
@@ -432,7 +432,7 @@ def _without_labels(items: Sequence[Item]) -> list[str]:
     if not errors.unlike:
         return notes
     systems = f" of {briefly([*errors.unlike])}" if len(errors.unlike) < len(by_system) else ""
-    why = dict.fromkeys("; ".join(reasons) for reasons in errors.unlike.values())
+    why = dict.fromkeys("; ".join(map(str, reasons)) for reasons in errors.unlike.values())
     return [
         *notes,
         f"only labels tell the accuracy{systems}: {', or '.join(why)}; a larger judge errs less: "

@@ -96,7 +96,7 @@ class Explainer:
         columns |= {"questions": [question], self.scorer.evidence: [[*texts]]}
         columns = self.scorer.checked(columns)
         (row,), result = self.scorer.explained(columns, self.corpus)
-        self.counts += result.counts
+        self.counts += self.scorer.all_counts(columns, result)
         scores = {name: float(column[0]) for name, column in self.scorer.row_scores(result.values).items()}
         return viewed(self.scorer, question, row, scores, (columns.get("contexts") or [()])[0])
 

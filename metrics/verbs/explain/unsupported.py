@@ -109,14 +109,15 @@ def _judged(explainer: Explainer, items: Sequence[Item]) -> tuple[list[tuple], C
     """Return (item, its answer as the viewer shows it, its sentences) of items, and counts of what to warn of."""
     scorer, contexts = explainer.scorer, [item.contexts for item in items]
     columns = {"questions": [item.text or "" for item in items], "contexts": contexts}
-    rows, result = scorer.explained(columns | {"predictions": [item.predictions[0] for item in items]})
+    columns |= {"predictions": [item.predictions[0] for item in items]}
+    rows, result = scorer.explained(columns)
     scores = scorer.row_scores(result.values)
     answers = []
     for i, (item, row) in enumerate(zip(items, rows, strict=True)):
         scores_of_row = {name: float(column[i]) for name, column in scores.items()}
         answer = of_row(viewed(scorer, item.text or "", row, scores_of_row, item.contexts), item)
         answers.append((item, answer, result.details["explanation"][i]["sentences"]))
-    return answers, result.counts
+    return answers, scorer.all_counts(columns, result)
 
 
 def _kind(answer: str) -> str:

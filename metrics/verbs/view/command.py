@@ -58,12 +58,13 @@ def view(
         terminal.check_outputs({"LABELS": labels, "--html": html}, [rows])
         sources = terminal.read_inputs([rows], from_, systems, encoding, rows_at, sheet, split_references)
         settings, columns = terminal.read_settings_of(JUDGE, set_), terminal.name_values("--column", column)
+    terminal.say(terminal.shown_paths([rows]))
     with terminal.failures("view"):
         from .page import server, viewed
 
         with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
             options = {"by": by, "number": number, "until": until, "seed": seed, "rater": rater or getpass.getuser()}
-            options |= {"on_error": on_error, "problem": problem, "progress": progress}
+            options |= {"on_error": on_error, "notify": terminal.say, "problem": problem, "progress": progress}
             page = viewed(sources, labels, settings, columns, saves=html is None, **options)
         if html is not None:
             terminal.write_outputs({"--html": (html, lambda: page.html)})

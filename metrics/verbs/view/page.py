@@ -30,6 +30,10 @@ SHOWN_ONLY = (
     "{labels} was not made by genqa-metrics label: it is only shown. New labels are not saved; give a new file name "
     "to save them."
 )
+JUDGES = (
+    "judging {new:,} answers that no verb has judged yet; to judge them once for every verb: "
+    "genqa-metrics score {file} -o judged.jsonl"
+)
 HOLDS = (
     "The 95% intervals hold once all drawn answers are labelled. To stop as soon as labels are enough, use --until."
 )
@@ -89,10 +93,11 @@ def viewed(
     rater: str = "",
     saves: bool = True,
     on_error: OnError = "fail",
+    notify: Message = ignore,
     problem: Message = ignore,
     progress: Progress = ignore,
 ) -> Viewed:
-    """Return the page of all rows, which AVA judges where no verb has yet.
+    """Return the page of all rows, which AVA judges where no verb has yet; `notify` is told so.
 
     `labels` is a file of labels, which `label` or this page wrote or which is new; another one is only shown, and so
     are all unless the page `saves` labels. `number` answers of every system are drawn to be labelled, as by `label`;
@@ -101,7 +106,10 @@ def viewed(
     named, judge = checked_judge(columns, settings, labels is not None)
     sources, skips, notes = digested_sources(rows), Skips(on_error == "skip", problem), []
     items, judged, topics, ratings, _ = read_answers(sources, named, skips, judge, by)
+    names = " ".join(dict.fromkeys(source.name for source in sources))
     if judge is None:
+        if new := sum(JUDGE not in item.recorded for item in items):
+            notify(JUDGES.format(new=new, file=names))
         judged, verdicts, *_ = judge_answers(items, settings or {}, sources, progress)
     else:
         verdicts = judged >= 0.5
@@ -126,7 +134,6 @@ def viewed(
         notes.insert(0, warning)
     means = people.mean if people else np.full(len(items), np.nan)
     answers = viewed_answers(items, judged, verdicts, means, topics if by else (), tasks, "" if judge else JUDGE)
-    names = " ".join(dict.fromkeys(source.name for source in sources))
     is_taken = session is None and labels is not None and labels.name == "labels.jsonl"
     download = "new_labels.jsonl" if is_taken else "labels.jsonl"
     command = f"genqa-metrics accuracy {names} --labels {download}"

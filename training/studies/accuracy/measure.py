@@ -16,12 +16,11 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.scorer import profile
-from genqa_metrics.core.judge_model import MUST_BE_EQUAL
+from genqa_metrics.core.judge_model import MEASURED_FILE, MUST_BE_EQUAL
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.intervals import COUNTS, pooled, read_counts, rogan_gladen
 from genqa_metrics.verbs.calibrate.calibration import error_counts
-from genqa_metrics.verbs.judge_errors import measured_file
 from genqa_metrics.verbs.label.labelling import pareto_sample, probabilities
 
 from training import common
@@ -73,7 +72,7 @@ def judged_set(args: Arguments, name: str, scorer) -> tuple[list[dict], dict[str
 
 
 def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, rng) -> dict[str, dict]:
-    """Return by way how often its interval held the truth, of questions like these, and its mean width."""
+    """Return for each way how often its interval held the truth for questions like these, and its mean width."""
     truth, number = human.mean(), len(human)
     places = rng.integers(number, size=(repeats, number))
     people, guesses, results = human[places], judge[places], {}
@@ -110,7 +109,7 @@ def without_labels(systems: list[dict]) -> list[dict]:
 
 
 def summary(systems: list[dict]) -> dict[str, dict]:
-    """Return of each way the means over systems of what `repeated` found, and the extremes of `held`."""
+    """Return for each way the means over systems of the results of `repeated`, and the extremes of `held`."""
     means: dict[str, dict] = {}
     for way in WAYS:
         results = [system[TRUTH][way] for system in systems]
@@ -172,7 +171,8 @@ def study(args: Arguments) -> dict:
     if args.measured:
         command = common.command_line(__spec__.name, sys.argv[1:])
         facts = measured(systems, data, scorer, command) | {"profile": like}
-        common.write_json(checkpoint_folder(args.checkpoint) / measured_file(args.escalate), facts)
+        name = MEASURED_FILE if args.escalate is None else f"measured_{Path(args.escalate).name}.json"
+        common.write_json(checkpoint_folder(args.checkpoint) / name, facts)
     return {
         "versions": versions("genqa-metrics"),
         "judge": scorer.signature,

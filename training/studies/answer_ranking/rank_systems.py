@@ -44,7 +44,7 @@ Probabilities = Callable[[list[str], list[str], list[str]], Sequence[float]]
 
 @dataclass
 class Arguments(Output):
-    """What is measured on what."""
+    """The models that are measured, and the data."""
 
     data_dir: str = common.option("folder of the answer-sentence selection corpora")
     spans_dir: str = common.option("folder of the extractive QA that one ranker learns from first")

@@ -34,7 +34,7 @@ SIGNIFICANT = 0.05
 
 @dataclass
 class Arguments(Output):
-    """What is measured on what."""
+    """The models that are measured, and the data."""
 
     judgments: str = option("folder of the judgments, see evaluate_kpqa.py")
     checkpoint: str | None = option("predictor; the bundled one by default", None)
