@@ -623,15 +623,11 @@ def _names_of(inputs: Sequence[str], arguments: Mapping[str, Any], reading: Sequ
         settings = arguments.get("settings") or {}
         judge = settings.get(JUDGE, {} if "metrics" in arguments else settings)
         pairs = judge | ({"calibration": arguments["calibration"]} if arguments.get("calibration") else {})
-        words = [word for name, setting in pairs.items() for word in ("--set", f"{JUDGE}.{name}={_written(setting)}")]
+        texts = {name: setting if isinstance(setting, str) else json.dumps(setting) for name, setting in pairs.items()}
+        words = [word for name, text in texts.items() for word in ("--set", f"{JUDGE}.{name}={text}")]
         words += ["--on-error", "skip"] if arguments.get("on_error") == "skip" else []
         names["FILE"] = " ".join(filter(None, [names["FILE"], shlex.join([*reading, *words])]))
     return {name: shown for name, shown in names.items() if shown != name}
-
-
-def _written(setting: object) -> str:
-    """Return a setting in the notation of --set."""
-    return setting if isinstance(setting, str) else json.dumps(setting)
 
 
 def _text(report: Any, option: str, names: Mapping[str, str]) -> str:

@@ -271,13 +271,14 @@ def test_with_a_limit_the_second_judge_reads_the_unsure_rows_first(checkpoint, m
     seconds = iter([0.0, 1.0, 4.0, 6.0])  # the end is set, two batches are read
     monkeypatch.setattr(ava_scorer.time, "monotonic", lambda: next(seconds))
     monkeypatch.setattr(type(scorer), "_by_second", lambda self, questions, *_: np.full(len(questions), 0.25))
-    statistics, _, counts = scorer.statistics(columns)
+    result = scorer.statistics(columns)
+    statistics, counts = result.values, scorer.all_counts(columns, result)
     read = statistics[:, 1] == 0.25
     assert read.sum() == 2 * ava_scorer.LIMITED_BATCH
     odds = np.abs(np.log(first / (1 - first)) - np.log(scorer.threshold / (1 - scorer.threshold)))
     assert odds[read].max() <= odds[~read].min()
     assert statistics[~read, 1] == pytest.approx(first[~read])
-    assert sum(of["left_to_first"] for of in counts) == 4
+    assert counts["left_to_first"] == 4
     assert "4 rows have the first judge's verdict" in scorer.warnings({}, counts)[-1]
 
 

@@ -33,7 +33,7 @@ def read(folder, content, name="rows.jsonl", columns=None, options=None, needs=N
     rows = [json.dumps(row) for row in content] if isinstance(content, list) else [json.dumps(content, indent=1)]
     path.write_text(content if isinstance(content, str) else "\n".join(rows) + "\n", encoding="utf-8")
     (source,) = files([path], ReadOptions(**(options or {})))
-    reader, found = RowReader(source, columns or {}, lambda kind: needs or {}), []
+    reader, found = RowReader(source, columns or {}, needs or {}), []
     for row in source.rows():
         try:
             found += map(fields_of, reader.read(row)) if row.values is not None else [row.problem]

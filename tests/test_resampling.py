@@ -26,7 +26,7 @@ def with_count(scores):
 def studentized(statistics, score, pairs, samples=2000, seed=0):
     """Return the tests of `compare`."""
     total, first, second = statistics.sum(axis=0), *np.array(pairs).T
-    values, moves = score(total), influences(score(total), score(total - statistics))
+    values, moves = score(total), influences(score(total - statistics))
     draws, nowhere = resampling.bootstrap_counts(len(statistics), samples, seed), np.full(len(pairs), np.inf)
     differences = values[first] - values[second], moves[:, first] - moves[:, second]
     return paired_tests(*differences, len(statistics), nowhere, draws)
@@ -96,7 +96,7 @@ def test_an_interval_leaves_out_0_exactly_where_p_is_below_the_level():
         for skew in (0.0, 0.1, 0.5):
             scores = np.clip(rng.normal(0.5, 0.1, (rows, 30)) + 0.4 * (rng.random((rows, 30)) < skew), 0, 1)
             total = with_count(scores).sum(axis=0)
-            moves = influences(mean(total), mean(total - with_count(scores)))
+            moves = influences(mean(total - with_count(scores)))
             pairs = np.array(list(combinations(range(30), 2)))
             differences = mean(total)[pairs[:, 0]] - mean(total)[pairs[:, 1]]
             apart = moves[:, pairs[:, 0]] - moves[:, pairs[:, 1]]

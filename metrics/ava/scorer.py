@@ -212,11 +212,16 @@ class AvaScorer(Scorer):
         declined = np.zeros(len(correct))
         declined[~correct] = ~np.array(attempted(compress(rows[2], ~correct)), dtype=bool)
         statistics = np.stack([correct, scores, declined], axis=1).astype(float)
-        row_counts, again = [], set(unsure.tolist())
-        for i in range(len(scores)):
-            row_counts.append(Counter(truncated=int(i in judge.cut_rows), escalated=int(i in again)))
-            row_counts[-1]["left_to_first"] = int(self.limit_seconds is not None and i not in again)
-            row_counts[-1]["unread"] = int(not linear and bool(short and short[i]))
+        again, is_limited = set(unsure.tolist()), self.limit_seconds is not None
+        row_counts = [
+            {
+                "truncated": int(i in judge.cut_rows),
+                "escalated": int(i in again),
+                "left_to_first": int(is_limited and i not in again),
+                "unread": int(bool(short and short[i]) and not linear),
+            }
+            for i in range(len(scores))
+        ]
         return RowStatistics(statistics, self._explained(rows, unsure) if explain else {}, row_counts)
 
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:

@@ -274,7 +274,7 @@ class RowStatistics(NamedTuple):
 
     values: np.ndarray  # (rows, k) floats, whose sum is all that the scores of a corpus need
     details: dict[str, list]  # columns with details of every row
-    counts: list[Mapping[str, int]]  # those of each row that do not follow from its texts and scores, by name
+    counts: list[dict[str, int]]  # those of each row that do not follow from its texts and scores, by name
 
     @classmethod
     def of(cls, values: np.ndarray, details: dict | None = None) -> Self:

@@ -45,7 +45,7 @@ class GenqaMetric(BaseMetric):
         check_llm_test_case_params(test_case, self._required_params, None, None, self, None, test_case.multimodal)
         result = self._rows.one(test_case.input, test_case.actual_output, getattr(test_case, self._evidence))
         self.score, self.reason, self.score_breakdown = result.score, result.reason, result.scores
-        self.success = self.is_successful()
+        self.is_successful()
         return self.score
 
     async def a_measure(self, test_case: LLMTestCase, *args: Any, **kwargs: Any) -> float:

@@ -103,13 +103,13 @@ class RowReader:
     """Converts the rows of one file to items.
 
     `columns` are {name of `COLUMNS`: column of the file}, "" for one that is not to be read; a name with dots goes
-    into objects and lists: "choices.0.text". `asks` gets the kind of the rows and returns {column: metric that needs
-    it in every row}, of "question", "references" and "contexts".
+    into objects and lists: "choices.0.text". `needs` are {column: metric that needs it in every row}, of "question",
+    "references" and "contexts"; without any, rows need what the first one has.
     """
 
     source: Source
     columns: Mapping[str, str]
-    asks: Callable[[RowKind], Mapping[str, str]] = lambda kind: {}
+    needs: Mapping[str, str] = field(default_factory=dict)
     kind: RowKind | None = None  # of the first good row
     keeps: bool = False  # items have the columns that are not read
     not_numbers: int = field(default=0, init=False)  # cells of `score` and `label` that were not read
@@ -270,22 +270,18 @@ class RowReader:
         """Return the items of a row, one per system; the kind of the first good row is that of all."""
         try:
             kind = self.kind or self.row_kind(row.values)
-            items = self.items(row.number, row.values, kind, self.asks(kind))
+            items = self.items(row.number, row.values, kind)
         except RowError as error:
             error.systems = self.systems(row.values)
             raise
         self.kind = kind
         return items
 
-    def items(self, line: int, cells: dict, row_kind: RowKind, needs: Mapping[str, str] | None = None) -> list[Item]:
-        """Return the items of a row, one per system.
-
-        `needs` are {column: metric that reads it}, of columns that may be missing otherwise.
-        """
-        needs = needs or {}
-        must = "references" in needs or (row_kind.has_references and not needs)
+    def items(self, line: int, cells: dict, row_kind: RowKind) -> list[Item]:
+        """Return the items of a row, one per system."""
+        must = "references" in self.needs or (row_kind.has_references and not self.needs)
         column, cell = (self.needed if must else self.cell)(cells, "references")
-        text, contexts = self._asked(cells, row_kind, needs), self._needed_contexts(cells, needs)
+        text, contexts = self._asked(cells, row_kind), self._needed_contexts(cells)
         options = None if row_kind.sets else self._right_options(cells, column, cell)
         if options:
             text, references = with_options(text, *options)
@@ -308,13 +304,14 @@ class RowReader:
             for system, predictions in by_system.items()
         ]
 
-    def _asked(self, cells: dict, row_kind: RowKind, needs: Mapping[str, str]) -> str | None:
+    def _asked(self, cells: dict, row_kind: RowKind) -> str | None:
         """Return the question or the context of a row, which is an error where a metric needs one that is missing."""
         column, text = self.cell(cells, row_kind.text)
-        if "question" in needs and (text in (MISSING, None) or (isinstance(text, str) and not text.strip())):
+        is_needed = "question" in self.needs and row_kind.text == "question"
+        if is_needed and (text in (MISSING, None) or (isinstance(text, str) and not text.strip())):
             got = "no such column" if text is MISSING else "null" if text is None else "an empty text"
             raise RowError(
-                f"{column}: expected a question, which {needs['question']} reads, got {got}",
+                f"{column}: expected a question, which {self.needs['question']} reads, got {got}",
                 "drop the row, or name a metric that reads none, such as aev",
             )
         if text in (MISSING, None):
@@ -415,13 +412,13 @@ class RowReader:
         self.source.note(f"{column}: {key!r:.30} and others are none of the options in {name}, which were not read")
         return None
 
-    def _needed_contexts(self, cells: dict, needs: Mapping[str, str]) -> list[str]:
+    def _needed_contexts(self, cells: dict) -> list[str]:
         """Return the passages of a row; a row without a list of them is an error where a metric needs it."""
         contexts = self.contexts(cells)
         column, passages = self.cell(cells, "contexts")
-        if "contexts" in needs and not (is_given(passages) or isinstance(passages, list)):
+        if "contexts" in self.needs and not (is_given(passages) or isinstance(passages, list)):
             got = "no such column" if passages is MISSING else "none"
-            problem = f"{column}: expected passages, which {needs['contexts']} reads, got {got}"
+            problem = f"{column}: expected passages, which {self.needs['contexts']} reads, got {got}"
             where = f"say where they are with {name_column('contexts')}, or " if passages is MISSING else ""
             raise RowError(problem, f"{where}write [] where nothing was retrieved, or leave the row out")
         return contexts
@@ -722,11 +719,12 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
 
 
 def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
-    """Return the kind of the first good row; None without a good row."""
-    reader = RowReader(sources[0], columns)
-    for row in sources[0].sample():
-        with suppress(RowError):
-            return reader.row_kind(row.values or {})
+    """Return the kind of the first row that has one; None without such a row."""
+    for source in sources:
+        reader = RowReader(source, columns)
+        for row in source.sample(None):
+            with suppress(RowError):
+                return reader.row_kind(row.values or {})
     return None
 
 

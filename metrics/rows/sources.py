@@ -204,10 +204,10 @@ class Source:
                     raise
             yield self._ahead[number]
 
-    def sample(self) -> Iterator[Row]:
+    def sample(self, number: int | None = SAMPLE_ROWS) -> Iterator[Row]:
         """Yield the first rows, fewer of a local file that cannot be read, which `rows` reports."""
         try:
-            yield from islice(self.first_rows(), SAMPLE_ROWS)
+            yield from islice(self.first_rows(), number)
         except FileError:
             if self.remote or self.path == "-":
                 raise

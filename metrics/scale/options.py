@@ -235,12 +235,12 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
     return (JUDGE,) if row_kind.text == "question" and row_kind.has_text else (OF_WORDS,)
 
 
-def needed_columns(metrics: Mapping[str, Scorer | type[Scorer]], row_kind: RowKind) -> dict[str, str]:
+def needed_columns(scorers: Mapping[str, Scorer]) -> dict[str, str]:
     """Return {column: first metric that needs it in every row}."""
     result: dict[str, str] = {}
-    for metric, scorer in metrics.items():
+    for metric, scorer in scorers.items():
         result.setdefault(scorer.evidence, metric)
-        if scorer.needs_question and row_kind.text == "question":
+        if scorer.needs_question:
             result.setdefault("question", metric)
     return result
 

@@ -31,6 +31,7 @@ from ..rows.errors import FileError
 from ..rows.reading import Message, RowKind, Skips, ignore
 from ..rows.sources import FORMATS, Source, digest, format_of
 from ..rows.writing import Writer
+from .options import needed_columns
 from .parts import MANIFEST, is_folder, manifest, part_name
 from .run import WINDOWS, Reading, Run, Scores, cut, facts_of, finished
 from .scoring import Tally, output_columns, scored, warn_of_recorded
@@ -176,7 +177,7 @@ def score_share(job: Mapping[str, Any], task: int, file: Mapping, share: int, sh
     """
     result, options = ShareResult(), job["options"]
     skips = Skips(options.on_error == "skip", result.problems.append)
-    reading = Reading([source_of(file)], options.columns, skips, asks=lambda kind: job["needs"], keeps=job["keeps"])
+    reading = Reading([source_of(file)], options.columns, skips, needs=job["needs"], keeps=job["keeps"])
     reading.row_kind, reading.extra = job["row_kind"], job["extra"]
     scorers, digests = _scorers(job["metrics"]), result.digests
     metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
@@ -290,9 +291,9 @@ class RayRun(Run):
     ) -> Scores:
         """Read, score and write, see `run.Run.score`; skipped rows are reported at the end."""
         first, output = self._reading(ignore, notify), self.options.output
-        first.windows(lambda row_kind: WINDOWS[None])
-        row_kind = first.row_kind
-        scorers = self._checked_scorers(row_kind)
+        first.windows(lambda: WINDOWS[None])
+        row_kind, scorers = first.row_kind, self.scorers
+        self._check_questions(row_kind)
         with nullcontext() if output is None else claimed(output):
             with _connected(self.options.address):
                 results = self._results(row_kind, scorers, first.extra, progress)
@@ -325,7 +326,7 @@ class RayRun(Run):
         gpus = 0 if wants_cpu or not has_model else int(resources.get("GPU", 0))
         shares = -(-(gpus or int(resources.get("CPU", 1))) // len(self.files))
         tasks = [(file, share, shares) for file in self.files for share in range(shares)]
-        job = {"options": options, "row_kind": row_kind, "needs": self._needs(row_kind)}
+        job = {"options": options, "row_kind": row_kind, "needs": needed_columns(scorers)}
         job |= {"extra": extra, "keeps": self.keeps, "tasks": len(tasks)}
         settings = {metric: dict(scorer.chosen_settings) for metric, scorer in scorers.items()}
         job["metrics"] = cloudpickle.dumps((list(scorers), settings))

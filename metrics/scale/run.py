@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from threading import Lock
 from typing import Any, Literal
@@ -24,7 +24,6 @@ import numpy as np
 from .. import __version__
 from ..core.inference import cores, listening
 from ..core.scorer import Scorer
-from ..registry import scorer_class
 from ..rows.cells import json_value
 from ..rows.columns import Row
 from ..rows.errors import FileError, name_column, too_many_systems
@@ -127,24 +126,20 @@ def cut(
 class Reading:
     """Reads sources, checks every row, and cuts the items into windows.
 
-    `asks` gets the kind of the rows and returns {column: metric that needs it in every row}. `keeps` says what becomes
-    of columns that no metric reads: None drops them, "any" keeps every value, and "typed" keeps values of one type per
-    column, as Parquet needs them.
+    `needs`: see `RowReader`. `keeps` says what becomes of columns that no metric reads: None drops them, "any" keeps
+    every value, and "typed" keeps values of one type per column, as Parquet needs them.
     """
 
     sources: Sequence[Source]
     columns: Mapping[str, str]
     skips: Skips = field(default_factory=Skips)
     notify: Message = ignore
-    asks: Callable[[RowKind], Mapping[str, str]] = lambda row_kind: {}
+    needs: Mapping[str, str] = field(default_factory=dict)
     keeps: Literal["any", "typed"] | None = None
     row_kind: RowKind | None = field(default=None, init=False)  # of the first file; None before `windows`
     extra: dict[str, str] | None = field(default=None, init=False)  # {kept column: type}, of the first window
     _noted: set[str] = field(default_factory=set, init=False)  # columns of which `notify` was told
     _file: int = field(default=0, init=False)  # number of the file that is read
-
-    def __post_init__(self):
-        self.asks = cache(self.asks)
 
     @property
     def position(self) -> int:
@@ -152,12 +147,9 @@ class Reading:
         before = sum(source.size or 0 for source in self.sources[: self._file])
         return before + self.sources[self._file].position
 
-    def windows(self, predictions: Callable[[RowKind], int], part_rows: float = math.inf) -> Iterator[Window]:
-        """Return the items of all files; `row_kind` is known when this returns, for the first window is read then.
-
-        `predictions` gets the kind of the rows and returns about how many a window has; `part_rows`: see `cut`.
-        """
-        windows = self._windows(lambda: predictions(self.row_kind), part_rows)
+    def windows(self, predictions: Callable[[], int], part_rows: float = math.inf) -> Iterator[Window]:
+        """Return the items of all files, see `cut`; the first window is read now, so that `row_kind` is known."""
+        windows = self._windows(predictions, part_rows)
         return chain([next(windows)], windows)
 
     def _windows(self, predictions: Callable[[], int], part_rows: float) -> Iterator[Window]:
@@ -175,7 +167,7 @@ class Reading:
         """Yield the items of every good row; `skips` counts a row before it is yielded."""
         for number, source in enumerate(self.sources):
             self._file = number
-            reader = RowReader(source, self.columns, self._needs, keeps=bool(self.keeps))
+            reader = RowReader(source, self.columns, self.needs, keeps=bool(self.keeps))
             for _, _, items in good_rows([source], partial(self._items, reader), self.skips):
                 yield items
 
@@ -215,9 +207,6 @@ class Reading:
         self.skips.not_numbers += reader.not_numbers
         reader.not_numbers = 0
         return items
-
-    def _needs(self, row_kind: RowKind) -> Mapping[str, str]:
-        return self.asks(self.row_kind or row_kind)
 
     def _check_row_kind(self, source: Source, row_kind: RowKind) -> None:
         if self.row_kind is not None and self.row_kind.sets != row_kind.sets:
@@ -504,9 +493,10 @@ class Run:
 
         part_rows = self.options.part_rows if self.in_parts else math.inf
         with output:
-            windows = reading.windows(lambda kind: window_predictions(self._checked_scorers(kind).values()), part_rows)
+            scorers = self.scorers
+            windows = reading.windows(partial(window_predictions, scorers.values()), part_rows)
             row_kind = reading.row_kind
-            scorers = self._checked_scorers(row_kind)
+            self._check_questions(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
             columns = output_columns(row_kind, scorers, self.options.explain, reading.extra)
             metadata = {"genqa_metrics": json.dumps(signatures)}
@@ -545,25 +535,18 @@ class Run:
 
     def _reading(self, problem: Message, notify: Message) -> Reading:
         skips = Skips(self.options.on_error == "skip", problem)
-        return Reading(self.sources, self.options.columns, skips, notify, self._needs, self.keeps)
+        return Reading(self.sources, self.options.columns, skips, notify, needed_columns(self.scorers), self.keeps)
 
     @property
     def finished_parts(self) -> int:
         """Number of finished parts in the output folder."""
         return len(self.output.finished)
 
-    def _checked_scorers(self, row_kind: RowKind) -> dict[str, Scorer]:
-        if not self.scorers:
-            self.scorers = make_scorers(default_metrics(row_kind), sources=self.sources)
+    def _check_questions(self, row_kind: RowKind) -> None:
         for metric, scorer in self.scorers.items():
             if scorer.needs_question and row_kind.text != "question":
                 problem = f"{metric}: needs rows with a question, got rows with a {row_kind.text}; leave it out, or "
                 raise FileError(problem, "name the question with ", name_column("question"))
-        return self.scorers
-
-    def _needs(self, row_kind: RowKind) -> dict[str, str]:
-        metrics = tuple(self.scorers) or default_metrics(row_kind)
-        return needed_columns({metric: scorer_class(metric) for metric in metrics}, row_kind)
 
 
 def facts_of(scores: Scores) -> dict[str, Any]:

@@ -116,8 +116,8 @@ def mean_interval(statistic, without: np.ndarray, clusters: float):
 LEVEL = 0.05
 
 
-def influences(statistic: np.ndarray, without: np.ndarray) -> np.ndarray:
-    """Return (questions, ...) centred jackknife pseudo-values, from the statistic's values without each question.
+def influences(without: np.ndarray) -> np.ndarray:
+    """Return (questions, ...) centred jackknife pseudo-values, from the values of a statistic without each question.
 
     Their standard error is that of the statistic.
     """

@@ -153,7 +153,7 @@ def read_answers(
     asked = {"question": JUDGE, "references": JUDGE} if judged and judge_column is None else {}
 
     def convert(source: Source, row: Row) -> list[tuple]:
-        reader = readers.setdefault(source.name, RowReader(source, columns, lambda kind: asked))
+        reader = readers.setdefault(source.name, RowReader(source, columns, asked))
         if reader.row_kind(row.values).sets:
             raise RowError("prediction: expected one answer, got a set of questions; sets are scored by score")
         probability = math.nan

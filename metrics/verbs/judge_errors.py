@@ -103,10 +103,10 @@ def measured_for(scorer: Scorer) -> Measured | None:
     return None
 
 
-class Difference(NamedTuple):
-    """A way in which the rows of a system differ from those that a judge was measured on.
+class Reason(NamedTuple):
+    """Why a system has no estimate, such as how its rows differ from those that the judge was measured on.
 
-    >>> str(Difference("the judge is unsure about {} of the answers", 0.5)), str(Difference("too few questions"))
+    >>> str(Reason("the judge is unsure about {} of the answers", 0.5)), str(Reason("too few questions"))
     ('the judge is unsure about 50% of the answers', 'too few questions')
     """
 
@@ -124,7 +124,7 @@ class JudgeErrors:
     measured: Measured | None  # None where its error rates are not known
     unknown: str = ""  # why they are not known
     unknown_for: Mapping[str, str] = field(default_factory=dict)  # {system: why they may not hold for its rows}
-    unlike: Mapping[str, Sequence[Difference]] = field(default_factory=dict)  # {system: from the measured rows}
+    unlike: Mapping[str, Sequence[Reason]] = field(default_factory=dict)  # {system: from the measured rows}
     stronger: str = ""  # see `Scorer`; "" where no system has enough rows to compare, with any judge
 
     @classmethod
@@ -233,32 +233,32 @@ class JudgeErrors:
         notes = []
         for fix, names in by_fix.items():
             whose = "the accuracy" + f" of {listed(names)}" * (len(names) < len(systems))
-            reasons = {name: self._reason(name, systems[name]["reason"]) for name in names}
+            reasons = {name: self._reasons(name, systems[name]["reason"]) for name in names}
             notes += [f"{whose} {UNTOLD}: {_joined(reasons)}", fix]
         return notes
 
-    def _reason(self, system: str, text: str) -> Sequence[Difference]:
+    def _reasons(self, system: str, text: str) -> Sequence[Reason]:
         """Return the reason why a system has no estimate, with its shares as numbers where rows are unlike."""
-        differences = self.unlike.get(system, ())
-        return differences if "; ".join(map(str, differences)) == text else [Difference(text)]
+        reasons = self.unlike.get(system, ())
+        return reasons if "; ".join(map(str, reasons)) == text else [Reason(text)]
 
 
-def _joined(by_system: Mapping[str, Sequence[Difference]]) -> str:
+def _joined(by_system: Mapping[str, Sequence[Reason]]) -> str:
     """Return why systems have no estimate in one phrase; reasons that differ in a share are one.
 
     >>> unsure = "unsure about {} of the answers"
-    >>> _joined({"a": [Difference(unsure, 0.5)], "b": [Difference(unsure, 0.4)]})
+    >>> _joined({"a": [Reason(unsure, 0.5)], "b": [Reason(unsure, 0.4)]})
     'unsure about 50% (a) and 40% (b) of the answers'
-    >>> few = [Difference("too few")]
-    >>> _joined({"a": few, "b": few}), _joined({"a": few, "b": few, "c": [Difference("no labels")]})
+    >>> few = [Reason("too few")]
+    >>> _joined({"a": few, "b": few}), _joined({"a": few, "b": few, "c": [Reason("no labels")]})
     ('too few', 'too few (a, b); no labels (c)')
     """
     first, *others = by_system.values()
     if all(other == first for other in others):
         return "; ".join(map(str, first))
     systems: dict[str, dict[str, list[str]]] = {}  # {text: {share: names}}
-    for system, differences in by_system.items():
-        for text, share in differences:
+    for system, reasons in by_system.items():
+        for text, share in reasons:
             text, share = (f"{text} {{}}", "") if share is None else (text, f"{share:.0%} ")
             systems.setdefault(text, {}).setdefault(share, []).append(system)
     return "; ".join(
@@ -387,7 +387,7 @@ def calibrated_on(rows: Mapping[str, float]) -> list[str]:
     return [note] * (calibrated > RARE_SHARE * size)
 
 
-def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[Difference]:
+def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[Reason]:
     """Return how rows differ from those that a judge was measured on: rare lengths, more unsure verdicts.
 
     Both are counts of `ava.scorer.profile`. Measured counts without "unsure" compare only lengths.
@@ -405,7 +405,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         return []
     if size < LEAST_ROWS:
         few = f"{size:.0f} answers are too few to check whether the judge fits them; {LEAST_ROWS} are needed"
-        return [Difference(few)]
+        return [Reason(few)]
     result = []
     for prefix, texts in (("answer_words:", "answers"), ("reference_words:", "references")):
         lengths, measured_lengths = (
@@ -417,12 +417,12 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         rare = lengths[np.minimum(longer, shorter) < RARE[prefix] * base, 1].sum()
         if rare > RARE_SHARE * size:
             rare_there = "have a length that is rare in the data that the judge was measured on"
-            result.append(Difference(f"{{}} of the {texts} {rare_there}", rare / size))
+            result.append(Reason(f"{{}} of the {texts} {rare_there}", rare / size))
     if "unsure" in measured:
         unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
         if wilson(unsure, size, Z)[0] > wilson(usual, base, Z)[1] and unsure > usual + 0.1:
             there = f"({usual:.0%} on the data that it was measured on)"
-            result.append(Difference(f"the judge is unsure about {{}} of the answers {there}", unsure))
+            result.append(Reason(f"the judge is unsure about {{}} of the answers {there}", unsure))
     return result
 
 

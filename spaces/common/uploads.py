@@ -237,12 +237,6 @@ def read(path: str | None, columns: Mapping[str, object], metric: str) -> Rows:
     skips = reading.Skips(skip=True, problem=lambda message: bad.append(_plain(message, path)))
     pairs = characters = 0
 
-    def needs(row_kind: reading.RowKind) -> dict[str, str]:
-        if row_kind.sets != scorer.takes_sets:
-            expected = "a list of generated questions" if scorer.takes_sets else "one answer"
-            raise errors.RowError(f"expected {expected} in each row")
-        return options.needed_columns({metric: scorer}, row_kind)
-
     def as_row(item: reading.Item) -> dict:
         row = {"id": item.id or f"line {item.line}", "system": item.system, "references": item.references}
         row["prediction"] = item.predictions if scorer.takes_sets else item.predictions[0]
@@ -252,7 +246,13 @@ def read(path: str | None, columns: Mapping[str, object], metric: str) -> Rows:
 
     try:
         source = sources.Source(path, options=sources.ReadOptions(systems=systems if len(systems) > 1 else []))
-        for items in run.Reading([source], named, skips, asks=needs).good_rows():
+        needs = options.needed_columns({metric: scorer})
+        read = run.Reading([source], named, skips, needs=needs)
+        for items in read.good_rows():
+            if read.row_kind.sets != scorer.takes_sets:
+                expected = "a list of generated questions" if scorer.takes_sets else "one answer"
+                skips.problem(f"{source.name}, {source.unit} {items[0].line}: expected {expected} in each row")
+                continue
             rows += map(as_row, items)
             pairs += sum(len(item.predictions) * (len(item.references) + len(item.contexts)) for item in items)
             characters += sum(map(run.characters_of, items))

@@ -140,7 +140,8 @@ def write_cut(args: Arguments, stored: dict, head: np.ndarray, rows: int) -> Non
     from peft import LoraConfig
 
     config, folder = read_json(Path(args.adapter) / "adapter_config.json"), Path(args.output) / "judge"
-    adapter = {name: weight for name, weight in stored.items() if _layer(name) < args.keep}
+    numbers = {name: int(name.split(".layers.")[1].split(".")[0]) for name in stored}
+    adapter = {name: weight for name, weight in stored.items() if numbers[name] < args.keep}
     layers = [layer for layer in config["layers_to_transform"] if layer < args.keep]
     kept = {name: config[name] for name in ("r", "lora_alpha", "target_modules")}
     model = SimpleNamespace(
@@ -153,11 +154,6 @@ def write_cut(args: Arguments, stored: dict, head: np.ndarray, rows: int) -> Non
     settings["intercept"] = round(settings.get("intercept", 0.0) + settings.get("slope", 1.0) * float(head[-1]), 6)
     (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
     write_graphs(folder, Path(args.model))
-
-
-def _layer(name: str) -> int:
-    """Return the number of the layer of a tensor of an adapter."""
-    return int(name.split(".layers.")[1].split(".")[0])
 
 
 def main() -> None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,8 +64,7 @@ def read_rows(
     skips: reading.Skips,
 ) -> list[AgreeRow]:
     """Return the good rows of files, with the scores in `score_columns`; a bad row goes to `skips`, or is an error."""
-    asks = partial(needed_columns, scorers)
-    readers = {id(source): reading.RowReader(source, columns, asks) for source in sources}
+    readers = {id(source): reading.RowReader(source, columns, needed_columns(scorers)) for source in sources}
 
     def convert(source: Source, row: Row) -> AgreeRow:
         reader, cells = readers[id(source)], row.values

@@ -147,7 +147,7 @@ class Compared:
                 judge = self.judges[metric]
                 scores[ACCURACY], *tests[ACCURACY] = judge.accuracy(self.systems, self.questions, draws())
             for name in scorer.names:
-                moves = influences(corpus[name], without[name])
+                moves = influences(without[name])
                 # The mean of a column is within 0 and 1 by chance if its scores are not.
                 observed = statistics[..., 0] if isinstance(scorer, Column) else without[name]
                 is_share = bool(np.nanmin(observed) >= -1e-9 and np.nanmax(observed) <= 1 + 1e-9)

@@ -192,7 +192,8 @@ class SystemRows:
     ) -> list[SystemRow]:
         column_scores = tuple(score_in_column(column, row.values) for column in self.score_columns)
         if scorers:
-            items = reader.items(row.number, row.values, row_kind, needed_columns(scorers, row_kind))
+            reader.needs = needed_columns(scorers)
+            items = reader.items(row.number, row.values, row_kind)
         else:
             items = [unscored_item(source, row, optional_texts(reader, row.values, row_kind.text))]
         if column_scores and len(items) != 1:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from ...core.answers import attempts
@@ -73,13 +72,13 @@ def unsupported_answers(
         check_columns(sources, columns)
         writer = None if output is None else Writer(output, COLUMNS, {}, [source.path for source in sources])
     skips, counts = Skips(on_error == "skip", problem), Counts()
-    reading = Reading(sources, columns, skips, notify, partial(needed_columns, {scorer.name: scorer}))
+    reading = Reading(sources, columns, skips, notify, needed_columns({scorer.name: scorer}))
     judge = counted(
         lambda window: _judged(explainer, window.items),
         lambda done: progress(scorer.name, done, None),
         scorer.passes,
     )
-    windows = reading.windows(lambda row_kind: window_predictions([scorer]))
+    windows = reading.windows(lambda: window_predictions([scorer]))
     listed: list[tuple[float, float, ViewedAnswer]] = []
     with writer or nullcontext():
         for _, (answers, rows_of_window) in map_in_order(judge, windows, worker_count([scorer])):

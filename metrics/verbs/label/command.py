@@ -72,9 +72,9 @@ def label(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from .labelling import tasks_of
+    from .labelling import judged_answers, tasks_of
     from .page import State, serve
-    from .stopping import lowest_accuracy, tasks_until
+    from .stopping import lowest_accuracy, plan_until
 
     with terminal.usage("label"):
         if until is not None:
@@ -99,7 +99,7 @@ def label(
             if until is None:
                 tasks, rule = tasks_of(sources, number, seed, uniform_share, **reading), None
             else:
-                tasks, rule = tasks_until(sources, until, seed, **reading)
+                tasks, rule = plan_until(*judged_answers(sources, **reading), until, seed)
         if web:
             try:
                 serve(output, tasks, form, port, sys.stdout.isatty(), names, rule)

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ...rows.columns import STOPPED_BY
 from ...rows.errors import FileError
 from ...statistics.resampling import LEVEL
 from ...statistics.sequential import confidence_sequence, controlled, fresh_rows, rejects
-from .labelling import Task, hash_uniform, judged_answers, ranks_within, task_of
+from .labelling import Task, hash_uniform, ranks_within, task_of
 from .labels import SEED, key_of
 
 DECIDED = "decided"
@@ -93,11 +92,6 @@ class StoppingRule:
     def outcomes(self, labels: Mapping[str, float]) -> list[str]:
         """Return a line for each question, and what later intervals assume."""
         return [*(question.outcome(labels) for question in self.questions), LATER]
-
-
-def tasks_until(rows: Any, until: str, seed: int = 0, **reading: Any) -> tuple[list[Task], StoppingRule]:
-    """Return `plan_until` of files; `reading`: as of `labelling.judged_answers`."""
-    return plan_until(*judged_answers(rows, **reading), until, seed)
 
 
 def plan_until(items: Sequence, judged: np.ndarray, until: str, seed: int) -> tuple[list[Task], StoppingRule]:

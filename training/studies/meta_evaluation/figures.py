@@ -56,12 +56,6 @@ def _own_colour(name: str) -> str | None:
     return next((colour for metric, colour in COLOURS.items() if metric.lower().replace("-", "") in words), None)
 
 
-def _without_frame(axes, grid: str = "both") -> None:
-    axes.grid(axis=grid, color="#999999", alpha=0.3, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
 def group_figure(groups: Mapping, names: list[str]):
     """Return a figure of Pearson's r within groups, as Figure 4 of the KPQA paper; see `agree.measures.analyse`."""
     from matplotlib.figure import Figure
@@ -85,7 +79,9 @@ def group_figure(groups: Mapping, names: list[str]):
     axes.set_xticks(range(len(shown)), [f"{_label(label)}\n({group['rows']})" for label, group in shown.items()])
     axes.set_ylabel("Pearson r")
     axes.axhline(0, color="#888888", linewidth=0.8)
-    _without_frame(axes, "y")
+    axes.grid(axis="y", color="#999999", alpha=0.3, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.16), ncols=3, frameon=False)
     return figure
