@@ -110,8 +110,8 @@ class RowReader:
     source: Source
     columns: Mapping[str, str]
     needs: Mapping[str, str] = field(default_factory=dict)
-    kind: RowKind | None = None  # of the first good row
     keeps: bool = False  # items have the columns that are not read
+    kind: RowKind | None = field(default=None, init=False)  # of the first good row
     not_numbers: int = field(default=0, init=False)  # cells of `score` and `label` that were not read
     separators: Counter[str] = field(default_factory=Counter, init=False)  # that may split texts
     _names: set[str] = field(default_factory=set, init=False)  # columns of the last row, and which have which roles

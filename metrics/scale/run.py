@@ -25,7 +25,6 @@ from .. import __version__
 from ..core.inference import cores, listening
 from ..core.scorer import Scorer
 from ..rows.cells import json_value
-from ..rows.columns import Row
 from ..rows.errors import FileError, name_column, too_many_systems
 from ..rows.reading import (
     Item,
@@ -168,8 +167,10 @@ class Reading:
         for number, source in enumerate(self.sources):
             self._file = number
             reader = RowReader(source, self.columns, self.needs, keeps=bool(self.keeps))
-            for _, _, items in good_rows([source], partial(self._items, reader), self.skips):
+            for _, _, items in good_rows([source], lambda _, row, reader=reader: reader.read(row), self.skips):
+                self._check_row_kind(source, reader.kind)
                 yield items
+            self.skips.not_numbers += reader.not_numbers
 
     def fit(self, items: Sequence[Item]) -> None:
         """Reduce the extra columns of items to those of the first items, with their types; report what is dropped."""
@@ -198,15 +199,6 @@ class Reading:
         if name not in self._noted:
             self._noted.add(name)
             self.notify(message)
-
-    def _items(self, reader: RowReader, source: Source, row: Row) -> list[Item]:
-        is_first = reader.kind is None
-        items = reader.read(row)
-        if is_first:
-            self._check_row_kind(source, reader.kind)
-        self.skips.not_numbers += reader.not_numbers
-        reader.not_numbers = 0
-        return items
 
     def _check_row_kind(self, source: Source, row_kind: RowKind) -> None:
         if self.row_kind is not None and self.row_kind.sets != row_kind.sets:
