@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 
+from ..core.reading import the_first
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -31,7 +33,6 @@ NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding=
 OWN_NAMES = {role: tuple(names) for role, names in NAMES["own"].items()}
 COLUMNS = {role: (*names, *NAMES["other"].get(role, ())) for role, names in OWN_NAMES.items()}  # that are recognized
 EITHER, KEYS, CHATS = (tuple(NAMES["further"][name]) for name in ("either", "keys", "chats"))
-MAX_NAMES = 30  # of columns in a message
 
 # How a labelled answer was sampled, as `label` writes it; the prefix keeps other columns from being read as these.
 (SAMPLING_PROBABILITY,) = OWN_NAMES["probability"]  # with which the answer was drawn
@@ -94,6 +95,11 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     if chat := next((plain[name] for name in CHATS if name in plain and plain[name] not in roles.values()), None):
         roles = {"question": chat, "prediction": chat} | roles
     return roles
+
+
+def columns_found(names: Iterable[str], most: int = 30) -> str:
+    """Return the columns of a row for an error message, the first ones of many."""
+    return f"columns found: {the_first(list(names), most) or 'none'}"
 
 
 def option_columns(names: Iterable[str]) -> dict[str, str]:

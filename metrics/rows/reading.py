@@ -16,7 +16,6 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any, TypeVar
 
-from ..core.reading import the_first
 from ..core.scorer import warn_caller
 from .cells import (
     NO_ANSWER,
@@ -32,7 +31,6 @@ from .cells import (
 from .columns import (
     COLUMNS,
     KEYS,
-    MAX_NAMES,
     MISSING,
     NAMES,
     OWN_NAMES,
@@ -40,6 +38,7 @@ from .columns import (
     SCORED_COLUMNS,
     STOPPED_BY,
     Row,
+    columns_found,
     likely_path,
     option_columns,
     plain_name,
@@ -135,7 +134,7 @@ class RowReader:
             return role, MISSING
         cell = cells[column] if column in cells else value_at(cells, column)
         if cell is MISSING:
-            raise ColumnError(f"no column {column!r}, which columns names for {role!r}; {_listed(cells)}")
+            raise ColumnError(f"no column {column!r}, which columns names for {role!r}; {columns_found(cells)}")
         return column, cell
 
     def _recognized(self, cells: dict) -> Mapping[str, str]:
@@ -161,7 +160,7 @@ class RowReader:
         column, cell = self.cell(cells, role)
         if cell is MISSING:
             names = " or ".join(OWN_NAMES[role])
-            raise ColumnError(f"no {role} (a column named {names}); {_listed(cells)}", self._fix(cells, role))
+            raise ColumnError(f"no {role} (a column named {names}); {columns_found(cells)}", self._fix(cells, role))
         return column, cell
 
     def _fix(self, cells: dict, role: str) -> str:
@@ -634,10 +633,6 @@ def verdict_of(cell: object) -> float | None:
     if not isinstance(cell, str):
         return None
     return _VERDICTS.get(cell.replace("_", " ").replace("-", " ").replace("\ufe0f", "").strip(" .!").casefold())
-
-
-def _listed(cells: dict) -> str:
-    return f"columns found: {the_first(list(cells), MAX_NAMES) or 'none'}"
 
 
 def _recorded(cells: Mapping[str, object]) -> dict[str, dict[str, object]]:

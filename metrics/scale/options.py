@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..core.scorer import Scorer, warn_caller
 from ..registry import JUDGE, OF_PASSAGES, OF_SETS, OF_WORDS, SCORERS, judge_among, make_scorer, scorer_class
 from ..rows.columns import COLUMNS
-from ..rows.errors import FileError, RecordedScoresWarning
+from ..rows.errors import FileError, RecordedScoresWarning, name_column
 from ..rows.reading import RowKind, recorded_settings
 from ..rows.sources import Source
 from .parts import PART_ROWS, is_folder
@@ -243,6 +243,14 @@ def needed_columns(scorers: Mapping[str, Scorer]) -> dict[str, str]:
         if scorer.needs_question:
             result.setdefault("question", metric)
     return result
+
+
+def check_questions(scorers: Mapping[str, Scorer], row_kind: RowKind) -> None:
+    """Raise a FileError about a metric that reads questions where rows have none."""
+    for metric, scorer in scorers.items():
+        if scorer.needs_question and row_kind.text != "question":
+            problem = f"{metric}: needs rows with a question, got rows with a {row_kind.text}; leave it out, or "
+            raise FileError(problem, "name the question with ", name_column("question"))
 
 
 def score_names(metrics: Sequence[str]) -> list[str]:

@@ -31,7 +31,7 @@ from ..rows.errors import FileError
 from ..rows.reading import Message, RowKind, Skips, ignore
 from ..rows.sources import FORMATS, Source, digest, format_of
 from ..rows.writing import Writer
-from .options import needed_columns
+from .options import check_questions, needed_columns
 from .parts import MANIFEST, is_folder, manifest, part_name
 from .run import WINDOWS, Reading, Run, Scores, cut, facts_of, finished
 from .scoring import Tally, output_columns, scored, warn_of_recorded
@@ -293,7 +293,7 @@ class RayRun(Run):
         first, output = self._reading(ignore, notify), self.options.output
         first.windows(lambda: WINDOWS[None])
         row_kind, scorers = first.row_kind, self.scorers
-        self._check_questions(row_kind)
+        check_questions(scorers, row_kind)
         with nullcontext() if output is None else claimed(output):
             with _connected(self.options.address):
                 results = self._results(row_kind, scorers, first.extra, progress)

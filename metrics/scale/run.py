@@ -25,7 +25,7 @@ from .. import __version__
 from ..core.inference import cores, listening
 from ..core.scorer import Scorer
 from ..rows.cells import json_value
-from ..rows.errors import FileError, name_column, too_many_systems
+from ..rows.errors import FileError, too_many_systems
 from ..rows.reading import (
     Item,
     Message,
@@ -41,7 +41,7 @@ from ..rows.reading import (
 from ..rows.sources import Source, format_of, sources_of
 from ..rows.writing import Writer, type_of
 from ..statistics.intervals import MIN_QUESTIONS
-from .options import ScoreOptions, default_metrics, make_scorers, needed_columns
+from .options import ScoreOptions, check_questions, default_metrics, make_scorers, needed_columns
 from .parts import Parts
 from .scoring import (
     CONFUSION,
@@ -488,7 +488,7 @@ class Run:
             scorers = self.scorers
             windows = reading.windows(partial(window_predictions, scorers.values()), part_rows)
             row_kind = reading.row_kind
-            self._check_questions(row_kind)
+            check_questions(scorers, row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
             columns = output_columns(row_kind, scorers, self.options.explain, reading.extra)
             metadata = {"genqa_metrics": json.dumps(signatures)}
@@ -533,12 +533,6 @@ class Run:
     def finished_parts(self) -> int:
         """Number of finished parts in the output folder."""
         return len(self.output.finished)
-
-    def _check_questions(self, row_kind: RowKind) -> None:
-        for metric, scorer in self.scorers.items():
-            if scorer.needs_question and row_kind.text != "question":
-                problem = f"{metric}: needs rows with a question, got rows with a {row_kind.text}; leave it out, or "
-                raise FileError(problem, "name the question with ", name_column("question"))
 
 
 def facts_of(scores: Scores) -> dict[str, Any]:

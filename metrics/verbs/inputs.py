@@ -11,7 +11,7 @@ import numpy as np
 from ..core.reading import text_key, the_first
 from ..registry import JUDGE
 from ..rows.cells import as_number
-from ..rows.columns import MAX_NAMES, Row
+from ..rows.columns import Row, columns_found
 from ..rows.errors import SKIP_BAD_ROWS, FileError
 from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows, same_text
 from ..rows.sources import Source, sources_of
@@ -43,8 +43,7 @@ def share_of(name: str, cell: object) -> float:
 def score_in_column(column: str, row: Mapping[str, object], missing: bool = False) -> float:
     """Return the score in a row's column; `missing`: null, an empty cell and NaN are NaN instead of a bad row."""
     if column not in row:
-        text = ", ".join(row) or "none"
-        raise RowError(f"no column {column!r}, which --column names as a score; columns found: {text}")
+        raise RowError(f"no column {column!r}, which --column names as a score; {columns_found(row)}")
     cell = row[column]
     try:
         score = float(cell) if cell is not None and cell != "" else math.nan
@@ -159,8 +158,7 @@ def read_answers(
         probability = math.nan
         if judge_column is not None:
             if judge_column not in row.values:
-                names = ", ".join(row.values) or "none"
-                raise RowError(f"judge: no column {judge_column!r}; columns found: {names}; name one of them")
+                raise RowError(f"judge: no column {judge_column!r}; {columns_found(row.values)}; name one of them")
             probability = share_of(judge_column, row.values[judge_column])
         name = slice_of(by, row.values) if by else ""
         read = reader.read(row)
@@ -192,8 +190,7 @@ def slice_of(column: str, row: Mapping[str, object]) -> str:
     cell: object = row
     for name in [column] if column in row else column.split("."):
         if not isinstance(cell, Mapping) or name not in cell:
-            names = ", ".join(list(row)[:MAX_NAMES]) or "none"
-            raise RowError(f"no column {column!r}, which --by names; columns found: {names}")
+            raise RowError(f"no column {column!r}, which --by names; {columns_found(row)}")
         cell = cell[name]
     if isinstance(cell, list | Mapping):
         raise RowError(f"{column}: expected one value for --by, got {cell!r:.40}; name a column with one value a row")

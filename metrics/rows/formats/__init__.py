@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..columns import MISSING, SCORED_COLUMNS, value_at
+from ..columns import MISSING, SCORED_COLUMNS, columns_found, value_at
 from ..errors import RowError
 from . import adapters
 from .shared import ANSWERS, EXPECTED, QUESTIONS, expected_answers, named_text, passages_of
@@ -121,7 +121,7 @@ def normalized(row: dict, form: str, systems: Sequence[str]) -> dict:
     if tool and tool.needed:
         if not tool.is_of(row):
             expected = " or ".join(", ".join(columns) for columns in tool.needed).replace("|", " or ")
-            problem = f"no row of {form}, which has {expected}; columns found: {', '.join(row) or 'none'}"
+            problem = f"no row of {form}, which has {expected}; {columns_found(row)}"
             raise RowError(problem, "name another tool, or leave it out")
         try:
             columns = tool.columns_of(row)
@@ -133,6 +133,6 @@ def normalized(row: dict, form: str, systems: Sequence[str]) -> dict:
     if not systems:
         return row
     if missing := [name for name in systems if name not in row]:
-        raise RowError(f"no column {missing[0]!r}, which systems names; columns found: {', '.join(row)}")
+        raise RowError(f"no column {missing[0]!r}, which systems names; {columns_found(row)}")
     others = {name: cell for name, cell in row.items() if name not in (*systems, "system", "prediction")}
     return {**others, "prediction": {name: row[name] for name in systems}}

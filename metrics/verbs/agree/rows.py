@@ -10,7 +10,7 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import SCORERS
 from ...rows import reading
-from ...rows.columns import Row
+from ...rows.columns import Row, columns_found
 from ...rows.errors import FileError
 from ...rows.sources import Source
 from ...scale.options import needed_columns
@@ -72,8 +72,7 @@ def read_rows(
         texts = optional_texts(reader, cells)
         for column in group_columns:
             if column not in cells:
-                listed = ", ".join(cells) or "none"
-                raise reading.RowError(f"no column {column!r}, which --group names; columns found: {listed}")
+                raise reading.RowError(f"no column {column!r}, which --group names; {columns_found(cells)}")
         if scorers:
             items = reader.read(row)
             if len(items) != 1:

@@ -15,7 +15,7 @@ from ...rows.columns import SCORED_COLUMNS, Row
 from ...rows.errors import SKIP_BAD_ROWS, FileError, name_column, too_many_systems
 from ...rows.reading import Item, RowError, RowKind, RowReader, Skips, check_columns, good_rows
 from ...rows.sources import Source, files_of_runs
-from ...scale.options import Settings, default_metrics, make_scorers, needed_columns
+from ...scale.options import Settings, check_questions, default_metrics, make_scorers, needed_columns
 from ..inputs import digested_sources, optional_texts, score_in_column, slice_of, unscored_item
 
 MAX_SYSTEMS = 100
@@ -181,10 +181,7 @@ class SystemRows:
             asked = reader.optional(cells, "question") is None and reader.optional(cells, "context") is not None
             return RowKind(sets=False, text="context" if asked else "question")
         row_kind = reader.row_kind(cells)
-        for metric, scorer in self.scorers.items():
-            if scorer.needs_question and row_kind.text != "question":
-                problem = f"{metric}: needs rows with a question, got rows with a {row_kind.text}; leave it out, or "
-                raise FileError(problem, "name the question with ", name_column("question"))
+        check_questions(self.scorers, row_kind)
         return row_kind
 
     def _rows_of_systems(
