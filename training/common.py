@@ -221,18 +221,12 @@ def source_rows(
     return datasets.load_dataset(repository, **({"split": "train"} | options | ({setting: chosen} if chosen else {})))
 
 
-def around_markers(markdown: str | Path, name: str) -> tuple[str, str]:
-    """Return a Markdown file up to the end of the line `<!-- NAME -->`, and from `<!-- end of NAME -->` on."""
+def between_markers(markdown: str | Path, name: str, text: str) -> str:
+    """Return a Markdown file with this text between its lines `<!-- NAME -->` and `<!-- end of NAME -->`."""
     content, start, end = Path(markdown).read_text(encoding="utf-8"), f"<!-- {name} -->", f"<!-- end of {name} -->"
     if content.count(start) != 1 or content.count(end) != 1:
         raise ValueError(f"write: expected the lines {start} and {end} once each in {markdown}; add them")
-    return content.split(start)[0] + start, end + content.split(end)[1]
-
-
-def put_between_markers(markdown: str | Path, name: str, text: str) -> None:
-    """Replace what a Markdown file has between the lines of a name, see `around_markers`."""
-    before, after = around_markers(markdown, name)
-    Path(markdown).write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
+    return f"{content.split(start)[0]}{start}\n\n{text}\n\n{end}{content.split(end)[1]}"
 
 
 def command_line(module: str, words: Sequence[str]) -> str:

@@ -183,7 +183,7 @@ def encoder_weights(folder: Path, source: Path, head: str | None) -> tuple[dict[
 
 
 def _shapes(config: Mapping, head: str | None) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the tensors that are needed, by name; the classifier's are those of its file."""
+    """Return the shapes of the tensors that an encoder needs, by name, without its classifier."""
     size, wide = config["hidden_size"], config["intermediate_size"]
     result = {
         TABLE: (config["vocab_size"], size),

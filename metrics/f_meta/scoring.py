@@ -162,7 +162,7 @@ def matched(matrix: np.ndarray, threshold: float) -> list[tuple[int, int]]:
 
 
 def coverage(matrix: np.ndarray, pairs: Sequence[tuple[int, int]], threshold: float) -> tuple[float, ...]:
-    """Return what `COUNTS` names of one context, from |P| x |R| scores and the pairs of `matched`.
+    """Return the numbers of `COUNTS` for one context, from |P| x |R| scores and the pairs of `matched`.
 
     Repeats are the questions that ask a reference which another question of the set asks.
 

@@ -54,7 +54,7 @@ class Verdict:
 
 
 def answer_of(prediction: str) -> str:
-    """Return the answer that is read: what an output gives as its answer, as people see it."""
+    """Return the answer that an output gives, without what is around it, as people see it."""
     return readable(extract_answer(prediction))
 
 

@@ -57,7 +57,7 @@ def aev(explain: bool = True, settings: Settings = None) -> Scorer:
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
 def f_meta(explain: bool = True, settings: Settings = None) -> Scorer:
-    """Score sets of generated questions: every line of the output is one, and so is every target. As `ava` else."""
+    """Score sets of generated questions: a line of the output is one, and so is a target. Arguments as of `ava`."""
     return _scorer("f_meta", None, explain, settings, sides=2)
 
 

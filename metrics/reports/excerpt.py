@@ -30,7 +30,7 @@ def plain(texts: Iterable[str]) -> list[str]:
 
 
 def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -> list[str]:
-    """Return lines of so many characters: three at most of a plain answer, one of the text beside it, if any.
+    """Return a plain answer on at most three lines, and the text to compare it with, if any, on one more.
 
     >>> excerpt_lines("An insect has eight legs.", "An insect has six legs.", 60)
     ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
@@ -110,7 +110,7 @@ def reading_lines(
     threshold: float,
     weakest: Mapping[scoring.AnswerToRead, Sequence[str]] = {},
 ) -> list[list[str]]:
-    """Return the lines of each answer to read first, below the reason to read them, in so many columns.
+    """Return the lines to print for each answer to read first, below the reason to read it.
 
     `weakest` is what `Scorer.weakest` returns of an answer.
     """
@@ -167,7 +167,7 @@ def reading_lines(
 def set_lines(
     sets: Sequence[scoring.AnswerToRead], width: int, besides: Mapping[scoring.AnswerToRead, Sequence[str]]
 ) -> list[list[str]]:
-    """Return the lines of each set: how many references it asks, those that it does not ask, and what else it asks."""
+    """Return the lines to print for each set of questions: how many references it asks, which ones not, what else."""
     names = [visible(f"context {answer.id}" if answer.id else f"line {answer.line}") for answer in sets]
     systems = [visible(answer.system) for answer in sets]
     name_width, system_width = (min(max(map(len, texts)), most) for texts, most in ((names, 20), (systems, 12)))

@@ -464,7 +464,7 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
 
 
 def _all_rows(source: Source) -> list[dict]:
-    """Return the good rows of a source; of one whose first good row shows that no rows are joined only this row."""
+    """Return the good rows of a source; only the first one where it shows that this source has no rows to join."""
     rows: list[dict] = []
     try:
         for row in source.first_rows():

@@ -94,7 +94,7 @@ def named_differences(rows: Sequence[Mapping], scorer: AvaScorer | None) -> list
 
 
 def measured(sets: Mapping[str, Sequence[Mapping]], scorer: AvaScorer | None) -> dict:
-    """Return by set of rows what is named of wrong answers by kind, and of how many right and wrong ones."""
+    """Return {set: how good the named differences are by kind, and how many right and wrong answers get any}."""
     result = {}
     for name, rows in sets.items():
         named = list(zip(rows, named_differences(rows, scorer), strict=True))
@@ -124,7 +124,7 @@ def study(args: Arguments) -> dict:
 
 
 def table(result: dict) -> str:
-    """Return as Markdown how many named texts are right and found, and of how many rejected answers one is named."""
+    """Return a Markdown table: how many named differences are right, and how many rejected answers get one."""
     lines = []
     for judge, sets in result["judges"].items():
         for name, results in sets.items():

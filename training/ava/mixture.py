@@ -13,7 +13,7 @@ from training.common import named_rows, share, weighted, write_rows
 
 
 def split_rows(args, output: Path) -> Path:
-    """Write the labelled --rows to `output`/rows, add these files to `args`, and return that of the held-out fifth."""
+    """Write the labelled --rows to `output`/rows, add these files to `args`; return the file with a held-out fifth."""
     splits: dict[str, list[dict]] = {"own.train": [], "own.dev": []}
     labelled = labelled_rows(sources_of(list(map(str, args.rows))), {}, Skips(), (), [])
     columns = labelled.items, labelled.labels.tolist(), labelled.weights.tolist()

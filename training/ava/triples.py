@@ -117,7 +117,7 @@ def span_rows(name: str, folder: str | Path | None) -> list[extractive.Answer]:
 
 
 def stated(rows: Iterable[extractive.Answer]) -> list[Triple]:
-    """Return these rows as right answers: the span is the reference, the sentence the candidate."""
+    """Return answers of extractive QA as right answers: the span is the reference, its sentence the candidate."""
     return [Triple(row.question, (row.span,), row.text, 1.0, row.source) for row in rows if row.span]
 
 

@@ -142,7 +142,7 @@ class Generator(nn.Module):
         return self.posterior(torch.cat([encoded.mean, question_mean], -1)).float().chunk(2, -1)
 
     def read(self, previous: torch.Tensor, latent: torch.Tensor | None) -> torch.Tensor:
-        """Return what the decoder's LSTM gets of e_t and z: (..., size) and (..., d) -> (..., 4 H)."""
+        """Return the share of the LSTM's gates from the word before and z: (..., size) and (..., d) -> (..., 4 H)."""
         return self.reads(previous if latent is None else torch.cat([previous, latent], -1))
 
     def step(self, read: torch.Tensor, state: State, encoded: Encoded) -> tuple[State, torch.Tensor]:

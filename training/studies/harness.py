@@ -34,7 +34,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a page: `text` makes Markdown of the contents of `results`; {} of one missing among others.
+    """A table of a page: `text` makes Markdown of the contents of `results`; a missing file among several is {}.
 
     `marker` names the lines `<!-- MARKER -->` and `<!-- end of MARKER -->`, None the whole page. `results` are files
     below training, without ".json", with blanks between them; `page` is below the repository, default tables.md beside
@@ -55,10 +55,7 @@ class Table:
         """Return the content of the page with the tables of the present result files."""
         paths = [ROOT / f"training/{name}.json" for name in self.results.split()]
         text = self.text(*(read(path) if path.is_file() or len(paths) == 1 else {} for path in paths))
-        if self.marker is None:
-            return text
-        before, after = common.around_markers(self.path, self.marker)
-        return f"{before}\n\n{text.strip()}\n\n{after}"
+        return text if self.marker is None else common.between_markers(self.path, self.marker, text.strip())
 
 
 @dataclass(frozen=True)

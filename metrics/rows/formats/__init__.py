@@ -85,7 +85,7 @@ def _has(row: Mapping, column: str) -> bool:
 
 
 def _first(row: Mapping, paths: Paths) -> object:
-    """Return what stands at the first of some paths; an object may have a column for each of its keys: "inputs.a"."""
+    """Return the cell at the first path that a row has; a cell may be split into columns: "inputs.a", "inputs.b"."""
     for path in paths:
         cell = row[path] if path in row else value_at(row, path)
         if cell is MISSING:

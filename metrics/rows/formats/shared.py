@@ -70,7 +70,7 @@ def is_chat(content: object) -> bool:
 
 
 def named_text(content: object, names: Iterable[str], role: str = "user") -> object:
-    """Return the text that inputs or outputs of a tool hold under one of some names; of a single value that one.
+    """Return the text under the first of some names in the inputs or outputs of a tool; a single value needs no name.
 
     >>> named_text({"question": "Who?", "lang": "en"}, QUESTIONS)
     'Who?'

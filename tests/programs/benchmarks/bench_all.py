@@ -27,7 +27,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from training.common import around_markers, command_line, json_rows, markdown_table, put_between_markers, write_rows
+from training.common import between_markers, command_line, json_rows, markdown_table, write_rows
 from training.studies.harness import versions
 
 DATA = ("evouna_nq", "evouna_tq")
@@ -350,11 +350,11 @@ def write_page(doc: str, marker: str, text: Callable[[argparse.Namespace, Path],
         parser.add_argument(f"--{name}", **settings)
     arguments = parser.parse_args()
     if arguments.write:
-        around_markers(arguments.write, marker)
+        between_markers(arguments.write, marker, "")  # refuses a page without them before the work
     with TemporaryDirectory() as folder:
         page = text(arguments, Path(folder))
     if arguments.write:
-        put_between_markers(arguments.write, marker, page)
+        arguments.write.write_text(between_markers(arguments.write, marker, page), encoding="utf-8")
     else:
         print(page)
 

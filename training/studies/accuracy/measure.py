@@ -35,7 +35,7 @@ WAYS = {"alone": "labels alone", "chance": "with the judge, by chance", "active"
 
 @dataclass
 class Arguments(Output):
-    """What the command line takes; read by `parsed`."""
+    """What the command line takes."""
 
     judgments: str = option("folder of NAME.jsonl.gz")
     sets: list[str] = option(

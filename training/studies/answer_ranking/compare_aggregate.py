@@ -61,7 +61,7 @@ def _vectors():
 
 
 def _inputs(question: str, answers: Sequence[str]) -> tuple:
-    """Return what the network reads of a question and its answers."""
+    """Return word vectors of a question and of its answers, then the masks of both."""
     tokenizer, vectors = _vectors()
 
     def numbers(texts: list[str]):

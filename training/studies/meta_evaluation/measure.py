@@ -42,7 +42,7 @@ OURS = {name: (of["metric"], of["settings"], of["titles"]) for name, of in NAMES
 
 @dataclass
 class Arguments(Output):
-    """What the command line takes; read by `parsed`."""
+    """What the command line takes."""
 
     judgments: str = option("folder of NAME.dev.jsonl.gz")
     output: str = option("folder for results/meta_curves_*.svg and scores/", str(HERE))
