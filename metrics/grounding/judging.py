@@ -49,7 +49,7 @@ class Verdict:
 
     @property
     def nearest(self) -> list[tuple[int, tuple[int, int]]]:
-        """The sentences of passages that share most words with it; see `passages.nearest_sentences`."""
+        """The sentences of passages that share most words with the claim; see `passages.nearest_sentences`."""
         return nearest_sentences(self.claim, self.usable)
 
 
