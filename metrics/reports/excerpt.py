@@ -26,7 +26,8 @@ _WORD = re.compile(r"\w+")
 
 def plain(texts: Iterable[str]) -> list[str]:
     """Return texts on one line each, without Markdown and without characters that control a terminal."""
-    return [visible(one_line(text)) for text in texts]
+    lines = list(map(one_line, texts))
+    return list(map(visible, lines))
 
 
 def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -> list[str]:

@@ -678,10 +678,11 @@ def _row_digests(
     >>> _row_digests("ava|threshold:0.5", [["Who?", "Ann", ["Ann"]]], [[1.0, 0.9, 0.0]], [{"truncated": 1}])
     ['ava|threshold:0.5|row:6400618c-1bf2bb11476bdd4c|truncated:1']
     """
-    texts = [digest[:8] for digest in map(json_digest, rows)]
+    digests = list(map(json_digest, rows))
+    texts = [digest[:8] for digest in digests]
     counted = ["".join(f"|{name}:{count}" for name, count in sorted(of.items()) if count) for of in counts]
     written = [[f"{score:.10g}" for score in of] for of in scores]
-    wholes = map(json_digest, [[signature, *row] for row in zip(texts, written, counted, strict=True)])
+    wholes = list(map(json_digest, [[signature, *row] for row in zip(texts, written, counted, strict=True)]))
     ends = zip(texts, wholes, counted, strict=True)
     return [f"{signature}{_ROW}{text}-{whole[:16]}{warned_of}" for text, whole, warned_of in ends]
 
