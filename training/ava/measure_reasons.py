@@ -17,6 +17,7 @@ from pathlib import Path
 from genqa_metrics.ava.differences import differences, doubt
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.checkpoints import file_digest
+from genqa_metrics.core.judge_model import PROMPT
 from genqa_metrics.core.reading import COMMON
 from genqa_metrics.core.words import keys
 
@@ -81,14 +82,18 @@ def counted(rows: Sequence[Mapping], differences: Sequence[Sequence[tuple[str, s
 
 
 def named_differences(rows: Sequence[Mapping], scorer: AvaScorer | None) -> list[list[tuple[str, str]] | None]:
-    """Return (kind, text) of the differences of each row; None where the judge accepts the answer, if there is one."""
+    """Return (kind, text) of the differences of each row; None where the judge accepts the answer, if there is one.
+
+    As in the product only a judge of prompts is asked about parts of answers.
+    """
     columns = [[row[name] for row in rows] for name in ("question", "references", "candidate")]
     rejected = [*range(len(rows))]
     if scorer:
         rejected = [i for i, score in enumerate(scorer.probabilities(*columns)) if score < scorer.threshold]
     taken = ([column[i] for i in rejected] for column in columns)
+    asked = scorer.probabilities if scorer and scorer.loaded.configuration == PROMPT else None
     result: list[list[tuple[str, str]] | None] = [None] * len(rows)
-    for i, stated in zip(rejected, differences(*taken, scorer and scorer.probabilities), strict=True):
+    for i, stated in zip(rejected, differences(*taken, asked), strict=True):
         result[i] = [(each.kind, each.text) for each in stated]
     return result
 
