@@ -68,7 +68,7 @@ def test_a_judge_of_prompts_finds_the_part_that_it_does_not_accept():
     """Where the texts show it no judge is asked; where one part is all, nothing is said."""
     answers = ["It opens the valve, heats up the whole coil and fills a tank.", "It opens the valve.", "Some steps."]
     judge = SameWords()
-    columns = ["What does it do?"] * 3, [[STEPS]] * 3, answers
+    columns = ["What does it do?"] * 3, [[STEPS], [STEPS], ["It opens the valve."]], answers
     named = [in_words(each) for each in differences.differences(*columns, judge)]
     assert named == [
         '"heats up the whole coil" instead of "cools the coil"',
@@ -79,6 +79,13 @@ def test_a_judge_of_prompts_finds_the_part_that_it_does_not_accept():
     assert differences.differences(*columns)[0] == []
     assert differences.differences(*columns, lambda *rows: np.full(len(rows[0]), 0.7))[0] == []
     assert differences.differences([], [], [], judge) == []
+
+
+def test_a_judge_of_prompts_finds_the_parts_that_an_answer_does_not_state():
+    """Parts of which the answer has half the words are not asked for; a judge that is not sure names none."""
+    row = ["What does it do?"], [[STEPS]], ["Valves open, and something is cooled."]
+    assert in_words(*differences.differences(*row, SameWords())) == 'missing: "fills the tank"'
+    assert differences.differences(*row, lambda *columns: np.full(len(columns[0]), 0.3)) == [[]]
 
 
 @pytest.mark.parametrize("text", ["", "   ", "...", "a, the, of", "**", "- \n- ", ", ".join("abcdefgh" * 40), "No."])

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from tests.factories.ava import linear_judge
 from tests.factories.modules import run_program
-from training.ava import measure_judges
+from training.ava import measure_judges, measure_reasons
 from training.ava.triples import Triple
 from training.common import write_rows
 
@@ -132,3 +132,20 @@ def test_errors_are_counted_by_family():
     }
     table = measure_judges.tables_of_counts({"judges": {"small": {"families": counts}}})
     assert "| a | 1 of 2 / 0 of 1 |" in table
+
+
+def test_named_differences_are_counted_by_hand():
+    """A text is right if it shares half its words with one that a person names; what is replaced counts neither way."""
+    rows = [
+        {"missing": ["the spare keys"], "replaced": ["a photo of the lock"]},
+        {"contradicts": ["cold water"]},
+    ]
+    named = [
+        [("missing", "both spare keys"), ("missing", "the photo of a lock"), ("missing", "a police report")],
+        [("contradicts", "soap")],
+    ]
+    assert measure_reasons.counted(rows, named) == {
+        "missing": {"right": 1, "wrong": 1, "expected": 1, "found": 1},
+        "adds": {"right": 0, "wrong": 0, "expected": 0, "found": 0},
+        "contradicts": {"right": 0, "wrong": 1, "expected": 1, "found": 0},
+    }

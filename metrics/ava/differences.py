@@ -2,7 +2,8 @@
 
 A difference is a fact of the texts: another number, date or name, Yes for No, a negation, one place in otherwise equal
 texts, or a part that one text has and the other, which says nothing else, does not have. Other words are no
-difference, since they can say the same. A judge of prompts also finds the part of an answer that it does not accept.
+difference, since they can say the same. A judge also finds the part of an answer that it does not accept, and the
+parts of the accepted answer that the answer does not state.
 
 Faults are kinds of differences, which are counted. They were tested on wrong answers whose authors noted the error
 that they made: a rule stays if at least 70% of the faults that it names are these errors. That an answer adds
@@ -24,6 +25,7 @@ from ..core.words import WORD, NumberInText, absent_words, content, equal, keys,
 from .judging import Rules
 
 SURE = 0.8  # probability from which an answer with another part counts as accepted
+NOT_STATED = 0.2  # probability below which an answer does not state a part of the accepted answer
 MOST = 3  # differences that are named
 MOST_PARTS = 12  # of a text
 LONG = 25  # words of an answer up to which its values, names and additions are named
@@ -424,32 +426,67 @@ def differences(
         references: (n,) accepted answers of each.
         answers: (n,) answers that the judge rejects.
         probabilities: returns those of (questions, references, answers) by the judge. Where the texts show nothing,
-            it accepts an answer with one part replaced by a part of the accepted answer, or there is no difference.
+            the judge is asked; see `_by_replacing` and `_not_stated`.
     """
     result = [stated_differences(*row) for row in zip(questions, references, answers, strict=True)]
+    for way in (_by_replacing, _not_stated) if probabilities else ():
+        rows = [row for row, stated in enumerate(result) if not stated]
+        taken = [[column[row] for row in rows] for column in (questions, references, answers)]
+        for row, stated in zip(rows, way(*taken, probabilities), strict=True):
+            result[row] = stated
+    return result
+
+
+def _by_replacing(questions, references, answers, probabilities: Probabilities) -> list[list[Difference]]:
+    """Return the part of each answer without which the judge accepts it: a part of the accepted answer replaces it."""
+    result: list[list[Difference]] = [[] for _ in answers]
     trials = []
-    for row in [row for row, stated in enumerate(result) if not stated and probabilities]:
-        reference, spans = nearest_reference(references[row], answers[row]), spans_of_parts(answers[row])
-        phrases = [reference[start:end] for start, end in spans_of_parts(reference)]
+    for row, answer in enumerate(answers):
+        spans, phrases = spans_of_parts(answer), _phrases(references[row], answer)
         for start, end in spans if len(spans) > 1 else ():  # of one part it would say nothing
-            words, rest = content(answers[row][start:end]), content(answers[row][:start] + answers[row][end:])
-            lacking = [phrase for phrase in phrases if 2 * _shared(phrase, rest) < len({*content(phrase)})]
+            words, rest = content(answer[start:end]), content(answer[:start] + answer[end:])
+            lacking = [phrase for phrase in phrases if _mostly_lacks(rest, phrase)]
             nearest = sorted(lacking, key=lambda phrase, words=words: -_shared(phrase, words))[:NEAREST]
-            trials += [(row, start, answers[row][start:end], phrase) for phrase in nearest]
-    if not trials:
-        return result
+            trials += [(row, start, answer[start:end], phrase) for phrase in nearest]
     rows = [row for row, *_ in trials]
     texts = [
         f"{answers[row][:start]}{phrase}{answers[row][start + len(text) :]}" for row, start, text, phrase in trials
     ]
     best = [SURE] * len(answers)
-    scores = probabilities([questions[row] for row in rows], [references[row] for row in rows], texts)
+    scores = probabilities([questions[row] for row in rows], [references[row] for row in rows], texts) if rows else ()
     for (row, start, text, phrase), score in zip(trials, scores, strict=True):
         if score > best[row]:
             shorter = [each for each in stated_differences(questions[row], [phrase], text) if each.accepted]
             first = shorter[0] if shorter else Difference("contradicts", text, phrase)
             best[row], result[row] = float(score), [replace(first, start=start + first.start)]
     return result
+
+
+def _not_stated(questions, references, answers, probabilities: Probabilities) -> list[list[Difference]]:
+    """Return the parts of the accepted answer that each answer does not state: alone accepted, they reject it too."""
+    result: list[list[Difference]] = [[] for _ in answers]
+    trials = []
+    for row, answer in enumerate(answers):
+        phrases, words = _phrases(references[row], answer), content(answer)
+        if len(phrases) > 1:  # that a single part is not stated is the verdict itself
+            trials += [(row, phrase) for phrase in phrases if _mostly_lacks(words, phrase)]
+    columns = [(questions[row], [phrase], answers[row]) for row, phrase in trials]
+    scores = probabilities(*map(list, zip(*columns, strict=True))) if columns else ()
+    for (row, phrase), score in zip(trials, scores, strict=True):
+        if score < NOT_STATED and len(result[row]) < MOST:
+            result[row].append(Difference("missing", phrase))
+    return result
+
+
+def _phrases(references: Sequence[str], answer: str) -> list[str]:
+    """Return the parts of the accepted answer that is nearest to an answer."""
+    reference = nearest_reference(references, answer)
+    return [reference[start:end] for start, end in spans_of_parts(reference)]
+
+
+def _mostly_lacks(words: Sequence[str], phrase: str) -> bool:
+    """Return whether less than half of the content words of a phrase are among some words."""
+    return 2 * _shared(phrase, words) < len({*content(phrase)})
 
 
 def faults_of(questions: Sequence[str], references: Sequence[Sequence[str]], answers: Sequence[str]) -> list[str]:

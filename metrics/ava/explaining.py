@@ -51,7 +51,7 @@ def explanations(
     These are the number of the deciding reference, the likest by the judge; the probability of the row; [word, effect,
     start, end] in order, where a word of that reference does not count against an answer; a sentence, of `by_rule`
     if a rule decided; and how a wrong answer differs from the accepted one, see `differences.differences`, with
-    `by_parts` also by its parts that the judge does not accept.
+    `by_parts` also as the judge says of parts of both.
     """
     rows = list(zip(questions, references, predictions, strict=True))
     by_rule = by_rule or [None] * len(rows)

@@ -242,7 +242,7 @@ class AvaScorer(Scorer):
     def differences(self, columns: Mapping[str, list]) -> list[str]:
         """Return how wrong answers differ from the accepted ones; see `Scorer.differences`.
 
-        A loaded judge of prompts also reads parts of answers, but of those of up to `LONG` words: it would take long.
+        A loaded judge of prompts is also asked about parts, but of answers of up to `LONG` words: it would take long.
         """
         ways = (self.probabilities, self.loaded), (self._by_second_scaled, self.second)
         loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded] or [None]

@@ -14,9 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from genqa_metrics.ava.differences import differences, doubt
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.checkpoints import file_digest
+from genqa_metrics.core.judge_model import PROMPT
 from genqa_metrics.core.reading import COMMON
 from genqa_metrics.core.words import keys
 
@@ -80,26 +82,41 @@ def counted(rows: Sequence[Mapping], differences: Sequence[Sequence[tuple[str, s
     return {kind: dict(numbers) for kind, numbers in counts.items()}
 
 
-def named_differences(rows: Sequence[Mapping], scorer: AvaScorer | None) -> list[list[tuple[str, str]] | None]:
-    """Return (kind, text) of the differences of each row; None where the judge accepts the answer, if there is one."""
+def named_differences(
+    rows: Sequence[Mapping], scorer: AvaScorer | None
+) -> tuple[list[list[tuple[str, str]] | None], int]:
+    """Return (kind, text) of the differences of each row, and how many texts the judge read to find them.
+
+    None stands for a row whose answer the judge accepts, if there is one. As in the product only a judge of prompts is
+    asked about parts of answers.
+    """
+    read = 0
+
+    def asked(*columns: Sequence) -> np.ndarray:
+        nonlocal read
+        read += len(columns[0])
+        return scorer.probabilities(*columns)
+
     columns = [[row[name] for row in rows] for name in ("question", "references", "candidate")]
     rejected = [*range(len(rows))]
     if scorer:
         rejected = [i for i, score in enumerate(scorer.probabilities(*columns)) if score < scorer.threshold]
     taken = ([column[i] for i in rejected] for column in columns)
+    by_judge = asked if scorer and scorer.loaded.configuration == PROMPT else None
     result: list[list[tuple[str, str]] | None] = [None] * len(rows)
-    for i, stated in zip(rejected, differences(*taken, scorer and scorer.probabilities), strict=True):
+    for i, stated in zip(rejected, differences(*taken, by_judge), strict=True):
         result[i] = [(each.kind, each.text) for each in stated]
-    return result
+    return result, read
 
 
 def measured(sets: Mapping[str, Sequence[Mapping]], scorer: AvaScorer | None) -> dict:
     """Return {set: how good the named differences are by kind, and how many right and wrong answers get any}."""
     result = {}
     for name, rows in sets.items():
-        named = list(zip(rows, named_differences(rows, scorer), strict=True))
+        differences_of_rows, read = named_differences(rows, scorer)
+        named = list(zip(rows, differences_of_rows, strict=True))
         wrong = [(row, texts or []) for row, texts in named if not row["label"]]
-        result[name] = {"kinds": counted(*zip(*wrong, strict=True))}
+        result[name] = {"kinds": counted(*zip(*wrong, strict=True)), "texts read": read}
         for label, verdict in enumerate(("wrong", "right")):
             texts = [texts for row, texts in named if row["label"] == label and texts is not None]
             result[name][verdict] = {"rejected": len(texts), "named": sum(map(bool, texts))}
@@ -133,9 +150,12 @@ def table(result: dict) -> str:
                 named = numbers["right"] + numbers["wrong"]
                 cells += [f"{numbers['right']} of {named}", f"{numbers['found']} of {numbers['expected']}"]
             cells += [f"{results[label]['named']} of {results[label]['rejected']}" for label in ("wrong", "right")]
+            rejected = sum(results[label]["rejected"] for label in ("wrong", "right"))
+            cells.append(f"{results['texts read'] / max(rejected, 1):.1f}")
             lines.append([judge, name, *cells])
     header = ["judge", "rows", *(f"{kind}: {share}" for kind in KINDS for share in ("right", "found"))]
-    return markdown_table([*header, "wrong answers with a reason", "right answers with a reason"], lines)
+    header += ["wrong answers with a reason", "right answers with a reason", "readings a rejected answer"]
+    return markdown_table(header, lines)
 
 
 STUDY = Study(__spec__.name, Arguments, study, table)
