@@ -185,10 +185,12 @@ def test_the_second_passage_may_stand_right_behind_the_first():
 
 def test_a_question_of_one_word_weighs_as_much_as_a_longer_one():
     """The passage with all words of the question is nearer than one with half of the reference."""
-    answer = f"Lee ran. {'It rained all day long here. ' * 30}The cup was gold."
-    shown = passage(answer, "cup", ["Lee won"], words)
+    rain = "It rained all day long here. " * 30
+    shown = passage(f"Lee ran. {rain}The cup was gold.", "cup", ["Lee won"], words)
     assert shown.endswith("The cup was gold.")
     assert "Lee" not in shown
+    shown = passage(f"The cup is here. {rain}The cup was gold.", "cup", ["tin", "gold."], words)
+    assert shown.endswith("The cup was gold."), "of two passages about the question the one with an accepted answer"
 
 
 def test_languages():
