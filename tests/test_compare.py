@@ -535,7 +535,7 @@ def test_rows_say_whose_verdicts_they_show(labelled, said):
 
 
 @pytest.mark.parametrize("number", [0, 5, 6])
-def test_too_few_rows_that_differ_are_not_tested(tmp_path, number):
+def test_too_few_rows_that_differ_are_not_tested(number):
     """Of 40 rows: the sign test of 5 rows cannot be below .0625, that of 6 rows can."""
     lines = [
         {"id": n, "system": system, "f1": float(system == "a" or n >= number), "other": float(system == "a")}
@@ -556,7 +556,7 @@ def test_too_few_rows_that_differ_are_not_tested(tmp_path, number):
     assert not any("a test needs" in text for text in report.findings[1:])
 
 
-def test_rows_of_one_question_differ_once(tmp_path):
+def test_rows_of_one_question_differ_once():
     """Five questions of eight rows, of 40 rows each."""
     lines = [
         {"id": n, "question": f"q{n // 8}", "system": system, "f1": 1 - "abc".index(system) * (n // 8 < 5) / 2}
