@@ -164,7 +164,7 @@ DEEP = '{"systems": ' + "[" * 100_000 + "]" * 100_000 + "}"
     + [
         {"systems": [COUNTS | {name: value}]}
         for name in COUNTS
-        for value in (math.nan, math.inf, -1, 10**9, "9", True)
+        for value in (math.nan, math.inf, -1, 1_000_001, "9", True)
     ]
     + [{"profile": {"profiled": math.nan}}, {"profile": {"unsure": 1e12}}, {"profile": [1]}, {"data": 1}],
     ids=lambda change: str(change)[:60],
