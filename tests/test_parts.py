@@ -7,6 +7,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import genqa_metrics
 import pyarrow.parquet as pq
@@ -218,20 +219,30 @@ def test_a_full_disk_is_one_clear_error_and_finished_parts_are_kept(tmp_path):
     assert contents(folder) == contents(tmp_path / "whole")
 
 
-@given(st.lists(st.integers(1, 3), max_size=25), st.integers(1, 6), st.integers(1, 9) | st.just(math.inf))
-def test_windows_hold_every_row_in_order_and_end_where_they_or_their_parts_are_full(sizes, most, part_rows):
+@given(
+    st.lists(st.integers(1, 3), max_size=25),
+    st.integers(1, 6),
+    st.integers(1, 9) | st.just(math.inf),
+    st.integers(2, 12) | st.just(math.inf),
+)
+def test_windows_hold_every_row_in_order_and_end_where_they_or_their_parts_are_full(
+    sizes, most, part_rows, characters
+):
+    """Of items with one prediction and two characters."""
     rows = [[Item("f", n, None, "s", None, ["a"], ["r"], (None, None))] * size for n, size in enumerate(sizes)]
-    windows = list(cut(rows, lambda: most, part_rows))
+    with patch.object(scoring_run, "WINDOW_CHARACTERS", characters):
+        windows = list(cut(rows, lambda: most, part_rows))
+    is_full = [len(window) >= min(most, characters / 2) for window in windows]
     assert [item for window in windows for item in window.items] == [item for row in rows for item in row]
-    assert all(window.items and (window.ends_part or window.predictions >= most) for window in windows[:-1])
+    assert all(window.ends_part or full for window, full in zip(windows[:-1], is_full, strict=False))
     assert all((first.part < second.part) == first.ends_part for first, second in pairwise(windows))
     of_parts = [sum(len(window) for window in windows if window.part == part) for part in {w.part for w in windows}]
     assert all(part_rows <= number < part_rows + 3 for number in of_parts[:-1])
     for last in windows[-1:]:
-        unfinished = last.predictions < most if part_rows == math.inf else of_parts[-1] < part_rows
+        unfinished = not is_full[-1] if part_rows == math.inf else of_parts[-1] < part_rows
         assert [window.is_last for window in windows] == [False] * (len(windows) - 1) + [unfinished]
         assert last.ends_part == (unfinished or of_parts[-1] >= part_rows)
-        assert last.items or part_rows < math.inf
+        assert all(window.items for window in windows[: None if part_rows == math.inf else -1])
 
 
 @pytest.mark.parametrize(
