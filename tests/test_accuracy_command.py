@@ -205,15 +205,6 @@ def test_bad_arguments_are_named(judged, arguments, message):
         estimated(judged[0], **arguments)
 
 
-@pytest.mark.parametrize(
-    ("demand", "status"), [("accuracy=0.5", 0), ("accuracy=0.7", 3), ("low=0.45", 0), ("low=0.6", 3), ("loww=1", 2)]
-)
-def test_fail_under(judged, tmp_path, demand, status):
-    """System b is right in 60%: estimate above 0.5 and below 0.7, lower bound above 0.45 and below 0.6."""
-    rows, labels = save(tmp_path / "rows.jsonl", judged[0]), save(tmp_path / "labels.jsonl", judged[1])
-    run("accuracy", rows, "-l", labels, "-c", "judge=judge", "--fail-under", demand, status=status)
-
-
 def test_probabilities_sum_to_the_number_and_none_is_0():
     rng = np.random.default_rng(0)
     for number in (2, 30, 299, 300, 400):

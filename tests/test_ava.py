@@ -55,11 +55,14 @@ ROW = {
 
 
 def test_the_linear_judge_reads_short_answers(tmp_path, repository):
-    """Its only feature is whether s, or for want of it the reference, stands in the answer."""
+    """Whether s, or for want of it the reference, stands in the answer: 1 gives sigmoid(2 * (1 - 0.5) - 0.5)."""
     ava = load(repository, linear_judge(tmp_path / "linear"))
-    rows = {name: column * 2 for name, column in ROW.items()}
-    found = ava.compute(**rows, short_answers=["39 million", ""], per_example=True)["ava_score_per_example"]
-    assert found[0] > found[1] == ava.compute(**ROW)["ava_score"]
+    rows = {name: [*column * 2, text] for (name, column), text in zip(ROW.items(), ("?", "Ann?", "Ann"), strict=True)}
+    scored = ava.compute(**rows, short_answers=["39 million", "", ""], per_example=True)
+    found = scored["ava_score_per_example"]
+    assert found == pytest.approx([1 / (1 + np.exp(-0.5)), 1 / (1 + np.exp(1.5)), 1 / (1 + np.exp(-0.5))])
+    assert scored["ava_label_per_example"] == [1, 0, 1]
+    assert found[1] == ava.compute(**ROW)["ava_score"]
     ava.add(short_answer="39 million", **{name.removesuffix("s"): column[0] for name, column in ROW.items()})
     assert ava.compute()["ava_score"] == found[0]
     with pytest.raises(ValueError, match="explain: not available with short_answers; leave one"):
@@ -132,14 +135,6 @@ def test_every_configuration_is_the_plain_loop(judges, configuration, repository
             each.append(1 / (1 + np.exp(0.5 - 2 * float(output.logits))))
         assert found[i] == pytest.approx(max(each), abs=1e-5)
     assert len({round(score, 6) for score in found}) > 6  # the judge reads what it is given
-
-
-def test_the_linear_judge(tmp_path, repository):
-    """Weights by hand: an answer that holds the reference (x1 = 1) scores sigmoid(2 * (1 - 0.5) - 0.5)."""
-    rows = {"questions": ["who?"] * 2, "predictions": ["It is Ann.", "Bob"], "references": ["Ann", "Ann"]}
-    found = load(repository, linear_judge(tmp_path)).compute(**rows, per_example=True)
-    assert found["ava_score_per_example"] == pytest.approx([1 / (1 + np.exp(-0.5)), 1 / (1 + np.exp(1.5))])
-    assert found["ava_label_per_example"] == [1, 0]
 
 
 def test_labels_follow_from_scores_and_threshold(ava):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 from genqa_metrics.ava.judging import Rules
-from genqa_metrics.core.reading import passage, readable, readable_answer
+from genqa_metrics.core.reading import readable, readable_answer
 
 from tests.factories.cases import with_cases
 
@@ -31,15 +31,6 @@ def test_a_question_about_a_statement_may_be_denied():
     assert Rules().read("Is the earth flat?", ["No"], answer).answer == answer
     signal = "Tora! Tora! Tora!"
     assert Rules().read("What was the signal?", ["Tora, Tora, Tora"], signal).answer == signal
-
-
-def test_a_second_passage_with_another_answer_is_read():
-    filler = " ".join(f"Nobody saw number {n} of the birds that day." for n in range(40))
-    answer = f"The capital of France is Paris. {filler} The capital of France is Lyon."
-    found = passage(answer, QUESTION, REFERENCES, lambda text: text.lower().strip(".").split())
-    assert "is Paris." in found
-    assert found.endswith("is Lyon.")
-    assert len(found.split()) < 90
 
 
 @pytest.mark.parametrize(

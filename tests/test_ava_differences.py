@@ -11,6 +11,7 @@ from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.judge_model import PROMPT
 from genqa_metrics.core.reading import COMMON
 from genqa_metrics.core.words import keys
+from genqa_metrics.verbs.score.report import READ
 
 from tests.factories.cases import with_cases
 
@@ -170,3 +171,5 @@ def test_the_list_of_answers_to_read_names_differences(monkeypatch):
     assert faults["Sydney and Perth"] == 'adds "Perth"'
     assert faults["I don't know."] == "declined"
     assert 'adds "Perth": "Sydney and Perth"' in str(report)
+    (table,) = [table for table in report.tables() if table.title.startswith(READ)]
+    assert next(row[2] for row in table.rows if "Sydney" in str(row)).endswith(': adds "Perth"')

@@ -2,7 +2,7 @@
 
 import genqa_metrics
 from genqa_metrics.ava.differences import Difference, faults_of
-from genqa_metrics.verbs.score.report import FAULTS, READ
+from genqa_metrics.verbs.score.report import FAULTS
 
 from tests.factories.cases import with_cases
 
@@ -15,18 +15,6 @@ def test_a_fault_is_named_where_the_words_show_it(reference, answer, expected):
 def test_the_nearest_reference_counts():
     references = ["a fortnight", "14 days of the calendar"]
     assert faults_of(["How long?"], [references], ["20 days of the calendar"]) == ["another value"]
-
-
-def test_score_names_the_fault_of_answers_to_read():
-    rows = [
-        {"question": "How many legs has an insect?", "references": "six legs", "prediction": answer}
-        for answer in ("An insect has eight legs.", "Six legs.")
-    ]
-    report = genqa_metrics.score(rows, "ava")
-    (read,) = report.to_dict()["to_read"]
-    assert (read["kind"], read["fault"]) == ("judged wrong", '"eight" instead of "six"')
-    (table,) = [table for table in report.tables() if table.title.startswith(READ)]
-    assert table.rows[0][2].endswith(': "eight" instead of "six"')
 
 
 def test_score_names_what_explain_names():

@@ -326,7 +326,7 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
 
 
 @pytest.mark.parametrize("score", ["f1", "auc"])
-def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_encoder, tmp_path, score):
+def test_it_stops_early_and_keeps_the_best(monkeypatch, files, tiny_encoder, tmp_path, score):
     more = "--patience 1 --eval_strategy steps --eval_steps 4 --max_steps 40 --learning_rate 0".split()
     train(monkeypatch, files, tiny_encoder, tmp_path, *more, "--best_by", score)
     steps = sorted(int(path.name.split("-")[1]) for path in tmp_path.glob("checkpoint-*"))

@@ -112,7 +112,7 @@ def test_question_sets_in_csv_and_parquet(questions, tmp_path):
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
+def test_memory_does_not_grow_with_the_file(tmp_path):
     words = [f"word{i}" for i in range(500)]
 
     def peak(rows):

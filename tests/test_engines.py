@@ -24,6 +24,7 @@ from tests.factories import ava as ava_factory
 from tests.factories import kpqa as kpqa_factory
 from tests.factories.cases import with_cases
 from tests.factories.kpqa import random_rows
+from tests.test_hostile_checkpoints import with_tensors
 from training.publish.encoder import write_encoder
 
 NEAR = 2e-5  # of logits: rounding in another order
@@ -180,22 +181,12 @@ def test_encoders_of_other_types_are_refused(tiny_encoder, tmp_path, kind):
         load_judge(folder, backend="onnx")
 
 
-def damaged(change, folder, copy):
-    from safetensors.numpy import load_file, save_file
-
-    shutil.copytree(folder, copy)
-    tensors = load_file(copy / "model.safetensors")
-    change(tensors)
-    save_file(tensors, copy / "model.safetensors")
-    return copy
-
-
 def without_a_layer(tensors):
     del tensors["bert.encoder.layer.1.output.dense.weight"]
 
 
 def narrow(tensors):
-    tensors["bert.encoder.layer.0.intermediate.dense.weight"] = np.zeros((3, 3), dtype=np.float32)
+    tensors["bert.encoder.layer.0.intermediate.dense.weight"] = torch.zeros(3, 3)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +197,7 @@ def narrow(tensors):
     ],
 )
 def test_broken_weights_are_refused(marked_judge, tmp_path, change, message):
-    folder = damaged(change, marked_judge, tmp_path / "broken")
+    folder = with_tensors(marked_judge, tmp_path / "broken", change)
     with pytest.raises(ValueError, match=message):
         load_judge(folder, backend="onnx")
     (folder / "model.safetensors").write_bytes(b"no tensors")
@@ -225,14 +216,18 @@ def test_what_needs_torch_says_how_to_get_it(marked_judge, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "loading"), [("ava", judge_model), ("kpqa", kpqa_loading)])
-def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, loading, monkeypatch):
+def test_a_processor_that_emulates_a_floating_type_is_warned_of(
+    name, loading, marked_judge, tiny_checkpoint, tiny_encoder, monkeypatch
+):
+    settings = {"checkpoint": str(marked_judge if name == "ava" else tiny_checkpoint)}
+    settings |= {"embedding_model": str(tiny_encoder)} if name == "kpqa" else {}
     for emulated in (True, False):
         monkeypatch.setattr(inference, "is_emulated", lambda dtype, emulated=emulated: emulated)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            make_scorer(name, {"dtype": "float32"})
+            make_scorer(name, settings | {"dtype": "float32"})
             loading._loaded.cache_clear()
-            make_scorer(name, {"dtype": "bfloat16"})
+            make_scorer(name, settings | {"dtype": "bfloat16"})
         about = [str(one.message) for one in said if str(one.message).startswith("dtype")]
         text = "dtype: this processor only emulates bfloat16, slower than float32; use dtype='float32'"
         assert about == [text] * emulated

@@ -6,7 +6,6 @@ import shutil
 
 import pytest
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.core.checkpoints import read_digest
 from genqa_metrics.kpqa.loading import load_models, token_classifier
 
 from tests.factories.cases import with_cases
@@ -203,13 +202,6 @@ def test_a_pipe_in_a_checkpoint_is_refused(loaders, tmp_path, name, where):
     os.mkfifo(path)
     with pytest.raises(ValueError, match="odd"):
         loaded(path.parent)
-
-
-def test_the_measured_errors_of_a_judge_are_in_its_digest(tmp_path):
-    (tmp_path / "measured.json").write_text('{"systems": []}')
-    first = read_digest(tmp_path)
-    (tmp_path / "measured.json").write_text('{"systems": [1]}')
-    assert read_digest(tmp_path) != first
 
 
 def test_an_encoder_with_an_adapter_beside_it_is_refused(tiny_checkpoint, tiny_encoder, adapter, tmp_path):

@@ -39,30 +39,21 @@ def rows():
     return found
 
 
-def test_score_compare_and_accuracy_say_the_same(judge, rows):
+def test_verdicts_are_corrected_by_the_errors_that_were_measured(judge, rows):
+    """That every verb has these numbers: test_score_compare_and_accuracy_have_one_estimate_and_one_lead."""
     settings = {"checkpoint": str(judge)}
     scored = genqa_metrics.score(rows, "ava", {"ava": settings})
-    compared = genqa_metrics.compare(rows, "ava", {"ava": settings}, resamples=100)
     accuracy = genqa_metrics.accuracy(rows, settings=settings)
     for system in "ab":
         rate = scored.systems[system]["ava_accuracy"]
         value, low, high = map(float, rogan_gladen(rate * 30, 30, *COUNTS.values()))
-        expected = {"judged": rate, "accuracy": value, "low": min(low, value), "high": max(high, value)}
-        by_compare = compared.to_dict()["metrics"]["ava"]["accuracy"]["systems"][system]
+        expected = {"accuracy": value, "low": min(low, value), "high": max(high, value)}
         for name, number in expected.items():
-            assert scored.accuracy["systems"][system][name] == pytest.approx(number)
-            assert by_compare[name] == pytest.approx(number, rel=1e-5)
-        for name in ("accuracy", "low", "high"):
-            assert scored.systems[system][name] == pytest.approx(expected[name])
-            assert accuracy.systems[system][name] == pytest.approx(expected[name])
+            assert scored.systems[system][name] == pytest.approx(number)
         assert accuracy.systems[system]["ava_accuracy"] == accuracy.systems[system]["judged"] == pytest.approx(rate)
+    compared = genqa_metrics.compare(rows, "ava", {"ava": settings}, resamples=100)
     assert "90 of 100 right answers" in compared.to_markdown()
     assert "errors on other data" in scored.to_markdown()
-    (first, second), (lead,) = accuracy.systems.values(), accuracy.differences
-    assert lead["difference"]["value"] == pytest.approx(first["accuracy"] - second["accuracy"])
-    (pair,) = compared.tests["ava"]["accuracy"]["pairs"]
-    for end, value in lead["difference"].items():
-        assert pair["difference"][end] == pytest.approx(value, rel=1e-4)
 
 
 def test_a_judge_that_was_not_measured_so_tells_no_accuracy(judge, rows):
@@ -173,7 +164,7 @@ DEEP = '{"systems": ' + "[" * 100_000 + "]" * 100_000 + "}"
     + [
         {"systems": [COUNTS | {name: value}]}
         for name in COUNTS
-        for value in (math.nan, math.inf, -1, 10**9, "9", True)
+        for value in (math.nan, math.inf, -1, 1_000_001, "9", True)
     ]
     + [{"profile": {"profiled": math.nan}}, {"profile": {"unsure": 1e12}}, {"profile": [1]}, {"data": 1}],
     ids=lambda change: str(change)[:60],
@@ -231,11 +222,11 @@ def test_what_fail_under_names_is_checked_before_anything_is_scored(tmp_path, mo
         assert expected in run("score", path, *more, status=2)[1]
 
 
+@pytest.mark.parametrize("verb", ["score", "accuracy"])
 @pytest.mark.parametrize(
-    ("demand", "status"),
-    [("accuracy=0", 0), ("low=1.1", 3), ("ava_accuracy=1.1", 3), ("acuracy=0.5", 2), ("accuracy=high", 2)],
+    ("demand", "status"), [("accuracy=0", 0), ("low=1.1", 3), ("acuracy=0.5", 2), ("accuracy=high", 2)]
 )
-def test_score_fails_under_the_accuracy(judge, rows, tmp_path, demand, status):
+def test_a_verb_fails_under_the_accuracy(verb, judge, rows, tmp_path, demand, status):
     path = save(tmp_path / "rows.jsonl", rows)
-    out, _ = run("score", path, "--set", f"ava.checkpoint={judge}", "--fail-under", demand, status=status)
+    out, _ = run(verb, path, "--set", f"ava.checkpoint={judge}", "--fail-under", demand, status=status)
     assert bool(out) == (status != 2)  # results are printed, whatever is demanded of them

@@ -233,7 +233,7 @@ def test_a_judged_file_keeps_the_judgments_when_another_metric_scores_it(tmp_pat
     assert "aev" in read(tmp_path / "both.jsonl")[0]
 
 
-def test_answers_that_the_judge_could_not_read_to_their_end_are_warned_of_again(tmp_path, rows, judged):
+def test_answers_that_the_judge_could_not_read_to_their_end_are_warned_of_again(rows, judged):
     long = {**rows[0], "prediction": " ".join(f"{word}{place}" for place in range(300) for word in ("abc", "Xy-z"))}
     given = [{**long, "references": ["four " + "steps more " * 200]}, *rows[:4]]
     report = genqa_metrics.score(given, "ava")

@@ -212,7 +212,7 @@ def judgments(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_all_tables_and_their_result_file(monkeypatch, capsys, judgments, tmp_path):
+def test_all_tables_and_their_result_file(monkeypatch, judgments, tmp_path):
     arguments = ["--judgments", judgments, "--checkpoints", "kpqa=", "again=", "--resamples", 20]
     result = run_study(monkeypatch, evaluate_kpqa, tmp_path, *arguments)
     assert result["command"].startswith("python -m training.kpqa.evaluate_kpqa --judgments ")
@@ -286,7 +286,7 @@ def test_variants(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
 
 
 @pytest.mark.slow
-def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tmp_path):
+def test_ablations(monkeypatch, tiny_encoder, rows_folder, judgments, tmp_path):
     """Four tiny runs, each trained once; a run with other settings is never taken for one of these."""
     (tmp_path / "data").mkdir()
     for name in ("squad.train", "other"):

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from genqa_metrics.core import checkpoints
 from genqa_metrics.core.answers import declines
 from genqa_metrics.core.checkpoints import CheckpointError, adapter_settings, check_row, read_json, token_limit
 from genqa_metrics.core.encoders import encoder_config
@@ -68,7 +67,7 @@ def test_settings_of_an_adapter(tmp_path, change, refused):
 def test_config_files(tmp_path):
     """A megabyte at most, an object, a file."""
     path = tmp_path / "config.json"
-    for size, refused in ((checkpoints.MAX_CONFIG, False), (checkpoints.MAX_CONFIG + 1, True)):
+    for size, refused in ((2**20, False), (2**20 + 1, True)):
         path.write_text('{"a": 1}'.ljust(size), encoding="utf-8")
         assert is_refused(read_json, path) is refused
     path.write_text("[]", encoding="utf-8")
@@ -185,10 +184,12 @@ def test_the_second_passage_may_stand_right_behind_the_first():
 
 def test_a_question_of_one_word_weighs_as_much_as_a_longer_one():
     """The passage with all words of the question is nearer than one with half of the reference."""
-    answer = f"Lee ran. {'It rained all day long here. ' * 30}The cup was gold."
-    shown = passage(answer, "cup", ["Lee won"], words)
+    rain = "It rained all day long here. " * 30
+    shown = passage(f"Lee ran. {rain}The cup was gold.", "cup", ["Lee won"], words)
     assert shown.endswith("The cup was gold.")
     assert "Lee" not in shown
+    shown = passage(f"The cup is here. {rain}The cup was gold.", "cup", ["tin", "gold."], words)
+    assert shown.endswith("The cup was gold."), "of two passages about the question the one with an accepted answer"
 
 
 def test_languages():

@@ -61,7 +61,7 @@ def calibrated(tmp_path, settings):
     return report, path
 
 
-def test_a_calibration_is_used_by_score_compare_and_accuracy_and_named_by_them(calibrated, settings, tmp_path):
+def test_a_calibration_is_used_by_score_compare_and_accuracy_and_named_by_them(calibrated, settings):
     report, path = calibrated
     rows = [{name: value for name, value in row.items() if name != "label"} for row in written(40, seed=1)]
     scored = genqa_metrics.score(rows, "ava", {"ava": settings}, calibration=str(path))

@@ -1,9 +1,13 @@
 """A folder of parts: what it holds, when a run may resume it, and what is kept after an error."""
 
 import json
+import math
 import random
 import subprocess
 import sys
+from itertools import pairwise
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import genqa_metrics
 import pyarrow.parquet as pq
@@ -11,10 +15,13 @@ import pytest
 from genqa_metrics.core.inference import run_padded
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.rows.errors import FileError
+from genqa_metrics.rows.reading import Item
 from genqa_metrics.scale import run as scoring_run
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.parts import MANIFEST, STATE
-from genqa_metrics.scale.run import WINDOWS, Run, map_in_order, window_predictions
+from genqa_metrics.scale.run import WINDOWS, Run, cut, map_in_order, window_predictions
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.factories.cases import with_cases
 from tests.factories.files import contents, made_rows, run, save, score
@@ -212,6 +219,46 @@ def test_a_full_disk_is_one_clear_error_and_finished_parts_are_kept(tmp_path):
     assert contents(folder) == contents(tmp_path / "whole")
 
 
+@given(
+    st.lists(st.integers(1, 3), max_size=25),
+    st.integers(1, 6),
+    st.integers(1, 9) | st.just(math.inf),
+    st.integers(2, 12) | st.just(math.inf),
+)
+def test_windows_hold_every_row_in_order_and_end_where_they_or_their_parts_are_full(
+    sizes, most, part_rows, characters
+):
+    """Of items with one prediction and two characters."""
+    rows = [[Item("f", n, None, "s", None, ["a"], ["r"], (None, None))] * size for n, size in enumerate(sizes)]
+    with patch.object(scoring_run, "WINDOW_CHARACTERS", characters):
+        windows = list(cut(rows, lambda: most, part_rows))
+    is_full = [len(window) >= min(most, characters / 2) for window in windows]
+    assert [item for window in windows for item in window.items] == [item for row in rows for item in row]
+    assert all(window.ends_part or full for window, full in zip(windows[:-1], is_full, strict=False))
+    assert all((first.part < second.part) == first.ends_part for first, second in pairwise(windows))
+    of_parts = [sum(len(window) for window in windows if window.part == part) for part in {w.part for w in windows}]
+    assert all(part_rows <= number < part_rows + 3 for number in of_parts[:-1])
+    for last in windows[-1:]:
+        unfinished = not is_full[-1] if part_rows == math.inf else of_parts[-1] < part_rows
+        assert [window.is_last for window in windows] == [False] * (len(windows) - 1) + [unfinished]
+        assert last.ends_part == (unfinished or of_parts[-1] >= part_rows)
+        assert all(window.items for window in windows[: None if part_rows == math.inf else -1])
+
+
+@pytest.mark.parametrize(
+    ("devices", "workers", "predictions"),
+    [((None,), 0, 1000), (("cpu", None), 3, 256), (("cuda",), 2, 10_000), (("cpu", "cuda"), 2, 10_000)],
+)
+def test_a_model_on_a_cpu_has_a_thread_for_every_core(monkeypatch, devices, workers, predictions):
+    """One of 3 cores, or fewer where torch may use fewer; windows depend on the devices alone."""
+    monkeypatch.setattr(scoring_run, "cores", lambda: 3)
+    scorers = [SimpleNamespace(device=device) for device in devices]
+    assert window_predictions(scorers) == predictions
+    for threads, expected in ((8, workers), (2, min(workers, 2))):
+        monkeypatch.setattr("torch.get_num_threads", lambda threads=threads: threads)
+        assert scoring_run.worker_count(scorers) == expected
+
+
 @pytest.mark.parametrize("workers", [0, 1, 2, 5])
 def test_results_come_in_order_and_before_a_failure(workers):
     def windows():
@@ -222,6 +269,18 @@ def test_results_come_in_order_and_before_a_failure(workers):
     with pytest.raises(FileError, match="line 21"):
         found.extend(map_in_order(lambda number: number**2, windows(), workers))
     assert found == [(number, number**2) for number in range(20)]
+
+
+def test_torch_has_its_threads_again_after_the_workers():
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert set(map_in_order(lambda _: torch.get_num_threads(), range(4), 2)) == {(n, 1) for n in range(4)}
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_no_more_is_read_ahead_than_the_workers_need():

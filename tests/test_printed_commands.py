@@ -48,8 +48,9 @@ def plain(path):
 
 
 def labelled(path):
-    save(path, [row | {"label": label["label"]} for row, label in zip(ROWS, LABELS, strict=True)])
-    return []
+    rows = (row | {"label": label["label"]} for row, label in zip(ROWS, LABELS, strict=True))
+    save(path, [{"answer_text": row.pop("prediction")} | row for row in rows])
+    return ["--column", "prediction=answer_text"]
 
 
 def beside(path):

@@ -176,7 +176,7 @@ def test_a_judge_is_cut_where_a_head_gives_its_verdicts(base, tmp_path, monkeypa
     assert np.corrcoef(scaled, 2.0 * expected + 0.5)[0, 1] > 0
 
 
-def test_the_engine_runs_where_nothing_else_is_asked_for(checkpoint, base, tmp_path, monkeypatch):
+def test_the_engine_runs_where_nothing_else_is_asked_for(checkpoint, base, tmp_path):
     judge = load_judge(checkpoint)
     assert isinstance(judge.model, PromptEngine)
     assert judge.facts["backend"].startswith("onnx-")

@@ -83,7 +83,7 @@ def test_an_interrupted_run_is_finished_by_the_next(hub, tiny, run):
 
 
 @pytest.mark.slow
-def test_a_published_version_does_not_change(hub, tiny, run, monkeypatch, tmp_path):
+def test_a_published_version_does_not_change(hub, tiny, run, monkeypatch):
     some = "--metrics", "aev", "f_meta"
     run(*some)
     writes = hub.writes()

@@ -181,6 +181,17 @@ def test_tasks_make_the_report_of_the_local_engine(in_process, tmp_path, metrics
     assert_report_of_the_local_engine(tmp_path, metrics, number)
 
 
+@pytest.mark.parametrize(("settings", "gpus"), [({}, 1), ({"device": "cpu"}, 0)])
+def test_tasks_ask_for_a_gpu_where_there_are_some_and_no_device_is_named(
+    in_process, tmp_path, monkeypatch, settings, gpus
+):
+    asked = []
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 6, "GPU": 2})
+    monkeypatch.setattr(ray, "remote", lambda **options: asked.append(options["num_gpus"]) or Task)
+    genqa_metrics.score(str(save(tmp_path / "a.jsonl", made_rows(3))), "ava", settings, engine="ray")
+    assert asked == [gpus]
+
+
 @pytest.mark.slow
 def test_sets_from_and_to_uris(cluster, tmp_path):
     """A URI of fsspec takes the way that hf:// takes, with local files."""

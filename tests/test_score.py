@@ -90,13 +90,3 @@ def test_a_table_has_the_lengths_of_aev_as_one_quotient():
         table = report.tables()[0]
         assert float(table.rows[0][table.header.index("length_ratio")]) == ratio
         assert not {"prediction_length", "reference_length"} & set(table.header)
-
-
-def test_settings_of_the_only_metric():
-    rows = [{"prediction": "a b c", "references": "a b"}]
-    settings = {"alpha": 0.3}
-    found, named = (genqa_metrics.score(rows, "aev", each) for each in (settings, {"aev": settings}))
-    assert found.systems == named.systems
-    assert "|alpha:0.3|" in found.signatures["aev"]
-    with pytest.raises(ValueError, match="alpa"):
-        genqa_metrics.score(rows, "aev", {"alpa": 0.3})

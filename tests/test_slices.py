@@ -126,12 +126,6 @@ def test_slices_without_an_estimate_are_one_line(two):
     cells = dict(zip(table.header, table.rows[1], strict=True))
     assert cells["accuracy"] == "cannot tell (13 of 35 judged right)"
     assert (cells["answers"], cells["labelled"], cells["wrong"]) == ("35", "0", "-")
-
-
-def test_a_slice_without_labels_is_noted(two):
-    judged = [{**row, "judge": float(row["prediction"] != "nothing"), "system": "a"} for row in two["a"]]
-    labels = [{**row, "label": row["judge"]} for row in judged if row["topic"] == "law"]
-    report = genqa_metrics.accuracy(judged, labels, columns={"judge": "judge"}, by="topic")
     assert any("by topic: fewer than 2 labels in art" in note for note in report.notes)
 
 

@@ -42,7 +42,7 @@ def test_labels_are_mixed_with_the_verdicts_of_the_teacher(run):
         assert 0.5 < row["score"] < 1  # half of it is the known label, 1
 
 
-def test_a_stopped_run_continues(run, monkeypatch, tmp_path):
+def test_a_stopped_run_continues(run, tmp_path):
     whole = run()
     write_rows(tmp_path / "taught.jsonl", whole[:2])
     assert run() == whole

@@ -164,7 +164,7 @@ def test_splits_of_a_folder_are_named(tmp_path):
     assert read(tmp_path / "all/test")[0].stem == "test"
 
 
-def test_addresses_are_read_with_fsspec(tmp_path):
+def test_addresses_are_read_with_fsspec():
     import fsspec
 
     with fsspec.open("memory://bucket/mine.jsonl.gz", "wb", compression="gzip") as file:

@@ -11,8 +11,6 @@ from genqa_metrics.scale.run import Run
 
 from tests.factories.files import contents, made_rows, run, save, score
 
-FLIPS = 60
-
 
 @pytest.fixture
 def folder(tmp_path):

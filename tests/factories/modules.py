@@ -1,18 +1,9 @@
-"""Rows for every module, processes that must succeed, and code for one that cannot import the package."""
+"""Rows for every module, and processes that must succeed."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
-
-REFUSE_PACKAGE = """
-import sys
-class Refuse:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "genqa_metrics":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Refuse())
-"""
 
 ROWS = json.loads((Path(__file__).parents[1] / "data/rows.json").read_text(encoding="utf-8"))["modules"]
 

@@ -6,6 +6,7 @@ Rows of which few differ much, few wrong answers, judges whose probabilities are
 `tests/test_simulations.py` repeats it with bounds.
 """
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -21,39 +22,35 @@ RESULTS = Path(__file__).parent / "results/level_simulations.md"
 REPEATS = 400
 
 
+def _findings(number: int, world: Callable) -> float:
+    """Return how often the mean difference of so many rows is significant."""
+    shows = 0
+    for seed in range(REPEATS):
+        rows = world(np.random.default_rng([seed, number]))
+        mean, draws = rows.mean(keepdims=True), bootstrap_counts(number, 400, seed)
+        shows += paired_tests(mean, (rows - mean)[:, None], number, np.ones(1), draws).p_values[0] < 0.05
+    return shows / REPEATS
+
+
 def few_rows_differ(share: float, number: int, noise: float = 0.0) -> float:
     """Return the share of false findings where a share of the rows differs by .8 and the others by little.
 
     The mean difference is 0; with `noise` no two of the small differences are equal.
     """
-    wrong = 0
-    for seed in range(REPEATS):
-        rng = np.random.default_rng([seed, number])
-        rows = np.where(rng.random(number) < share, 0.8, -0.8 * share / (1 - share)) + noise * rng.normal(size=number)
-        mean, draws = rows.mean(keepdims=True), bootstrap_counts(number, 400, seed)
-        wrong += paired_tests(mean, (rows - mean)[:, None], number, np.ones(1), draws).p_values[0] < 0.05
-    return wrong / REPEATS
+    large, small = 0.8, -0.8 * share / (1 - share)
+    return _findings(
+        number, lambda rng: np.where(rng.random(number) < share, large, small) + noise * rng.normal(size=number)
+    )
 
 
 def few_rows_are_not_tied(share: float, number: int) -> float:
     """Return the share of false findings where most rows are ties: four of five others are .2, the fifth is -.8."""
-    wrong = 0
-    for seed in range(REPEATS):
-        rng = np.random.default_rng([seed, number])
-        rows = np.where(rng.random(number) < share, np.where(rng.random(number) < 0.2, -0.8, 0.2), 0.0)
-        mean, draws = rows.mean(keepdims=True), bootstrap_counts(number, 400, seed)
-        wrong += paired_tests(mean, (rows - mean)[:, None], number, np.ones(1), draws).p_values[0] < 0.05
-    return wrong / REPEATS
+    return _findings(number, lambda rng: (rng.random(number) < share) * np.where(rng.random(number) < 0.2, -0.8, 0.2))
 
 
 def shown(gain: float, number: int, spread: float = 0.25) -> float:
     """Return how often a difference that is so many standard errors is significant; rows differ by normal numbers."""
-    shows = 0
-    for seed in range(REPEATS):
-        rows = np.random.default_rng([seed, number]).normal(gain * spread / number**0.5, spread, number).clip(-1, 1)
-        mean, draws = rows.mean(keepdims=True), bootstrap_counts(number, 400, seed)
-        shows += paired_tests(mean, (rows - mean)[:, None], number, np.ones(1), draws).p_values[0] < 0.05
-    return shows / REPEATS
+    return _findings(number, lambda rng: rng.normal(gain * spread / number**0.5, spread, number).clip(-1, 1))
 
 
 def _probabilities(rng, size):

@@ -27,14 +27,19 @@ def answers(rng, size: tuple[int, int], share: float, judge: tuple[float, float]
     return right.astype(float), np.where(accepted, rng.beta(8, 1, size), rng.beta(1, 8, size))
 
 
-def labelled(rng, share: float, judge, repeats: int, questions: int = QUESTIONS):
-    """Return labels in the order of a session, and what `controlled` makes of them with the other rows."""
+def in_order(labels: np.ndarray, judged: np.ndarray):
+    """Return the labels of a session, and what `controlled` makes of them with the other rows."""
+    repeats, questions = labels.shape
     number = fresh_rows(questions)
     steps = questions // (1 + number)
-    labels, judged = answers(rng, (repeats, questions), share, judge)
     fresh = judged[:, steps : steps * (1 + number)].reshape(repeats, steps, -1)
     fresh = fresh.mean(axis=2) if number else np.zeros((repeats, steps))
     return labels[:, :steps], controlled(labels[:, :steps], judged[:, :steps], fresh, number)
+
+
+def labelled(rng, share: float, judge, repeats: int, questions: int = QUESTIONS):
+    """Return the same of a system that is right in a share of the questions."""
+    return in_order(*answers(rng, (repeats, questions), share, judge))
 
 
 def plain_wealth(labels: np.ndarray, mean: float) -> np.ndarray:
@@ -51,13 +56,9 @@ def wrong_decisions(share: float, judge: str, questions: int = QUESTIONS, repeat
 
 def wrong_differences(share: float, judge: str, questions: int = QUESTIONS, repeats: int = REPEATS) -> float:
     """Return how often `--until decided` says that one of two equal systems is better."""
-    rng, number = np.random.default_rng(questions), fresh_rows(questions)
-    steps = questions // (1 + number)
-    (first, of_first), (second, of_second) = (answers(rng, (repeats, questions), share, JUDGES[judge]) for _ in "ab")
-    labels, judged = first - second, of_first - of_second
-    fresh = judged[:, steps : steps * (1 + number)].reshape(repeats, steps, -1)
-    fresh = fresh.mean(axis=2) if number else np.zeros((repeats, steps))
-    moved = controlled(labels[:, :steps], judged[:, :steps], fresh, number)
+    rng = np.random.default_rng(questions)
+    first, second = (np.array(answers(rng, (repeats, questions), share, JUDGES[judge])) for _ in "ab")
+    _, moved = in_order(*(first - second))
     return float(np.mean(rejects(*moved, 0, 1, LEVEL / 2, -1) | rejects(*moved, 0, -1, LEVEL / 2, -1)))
 
 
