@@ -85,7 +85,7 @@ def test_settings_of_the_judge_have_one_form(calibrated, settings):
     forms = settings, {f"ava.{name}": setting for name, setting in settings.items()}, {"ava": settings}
     first, *others = (genqa_metrics.accuracy(rows, settings=form).judge for form in forms)
     assert others == [first, first]
-    assert genqa_metrics.score(rows, "ava", forms[1]).signatures["ava"] == first
+    assert {genqa_metrics.score(rows, "ava", form).signatures["ava"] for form in forms} == {first}
     with pytest.raises(ValueError, match="settings: expected those of ava, got those of kpqa"):
         genqa_metrics.accuracy(rows, settings={"kpqa.beta": 2})
     with pytest.raises(ValueError, match=r"settings: expected \{'METRIC.beta': value\}, got \{'beta': 2\}"):
