@@ -381,7 +381,7 @@ function connectViewer(root) {
       button('skip (s)', skip)] : [];
     const saved = data.serves ? 'Every label is saved at once.' : `Labels stay in this page until you download them. Then: ${data.command}`;
     box.replaceChildren(
-      el('p', { className: 'progress' }, el('progress', { max: tasks.length || 1, value: count, ariaLabel: 'labelled' }),
+      el('p', { className: 'progress' }, el('progress', { max: tasks.length || 1, value: count, ariaLabel: 'Labelled so far' }),
         ` ${progress(count)}`),
       shownTask ? detail(shownTask, true) : el('p', {}, `All ${tasks.length} ${isSample ? 'drawn ' : ''}answers are labelled.`),
       el('p', { className: 'actions keys' }, ...keys, button('undo (u)', undo, { disabled: !done.length }),
