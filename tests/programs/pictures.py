@@ -40,7 +40,10 @@ def preview(browser, name: str) -> None:
         try:
             page = browser.new_page(viewport=PREVIEW, color_scheme="light")
             page.goto(f"http://127.0.0.1:{port}")
-            page.locator(".status .headline:visible").first.wait_for(timeout=1000 * STARTS_IN)
+            shown = page.locator(".status .headline:visible, .status .problem:visible").first
+            shown.wait_for(timeout=1000 * STARTS_IN)
+            if problem := page.locator(".status .problem:visible").all_inner_texts():
+                raise SystemExit(f"{name}: no picture: {problem[0]}")
             page.wait_for_timeout(500)
             facts = PngInfo()
             facts.add_itxt("shown", page.evaluate(SHOWN))
