@@ -116,6 +116,16 @@ def test_one_column_for_each_system(read, chosen):
     assert answers == ([("gpt", "I"), ("claude", "you")] if len(chosen) == 2 else [("answers", "I")])
 
 
+def test_a_form_proposes_the_column_accepted_where_it_holds_answers(read, spaces, tmp_path):
+    (tmp_path / "a.csv").write_text("question,answer,accepted\nWho?,I,me\n")
+    (tmp_path / "b.csv").write_text("question,answer,gold,accepted\nWho?,I,me,1\n")
+    for name, column in (("a.csv", "accepted"), ("b.csv", "gold")):
+        proposed = spaces.uploads.guessed(*spaces.uploads.peek(str(tmp_path / name)))
+        assert proposed == {"question": "question", "prediction": "answer", "references": column}
+        assert read((tmp_path / name).read_bytes(), columns=proposed).rows[0]["references"] == ["me"]
+    assert "references" not in spaces.uploads.guessed(["question", "accepted"]), "nobody sees what a program guesses"
+
+
 HEADER = "question,prediction,references\n"
 
 

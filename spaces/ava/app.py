@@ -67,6 +67,7 @@ def show(question: str, answer: str, references: list[str], judge: str) -> Resul
     threshold = scorer.threshold
     label = int(probability >= threshold)
     called = "✓ The judge calls it right" if label else "✗ The judge calls it wrong"
+    called += ", but is unsure" * (UNSURE_FROM < probability < UNSURE_TO)
     shown, least = probability_and_threshold(probability, threshold)
     sentences = [f"**{called}.** Probability **{shown}**; {least} or more counts as right.", reason]
     sentences += html.notes(warnings)

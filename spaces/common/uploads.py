@@ -190,12 +190,14 @@ def guessed(columns: Sequence[str], rows: Sequence[Mapping] = ()) -> dict[str, s
     [{'references': 'accepted'}, {}]
     """
     guesses = dict(recognized(tuple(columns)))
-    for name in columns:
-        plain = name.lower().strip()
-        if plain in ("model", "model_name", "run"):
-            guesses.setdefault("system", name)
-        elif plain == "accepted" and any(row.get(name) and verdict_of(row[name]) is None for row in rows):
-            guesses.setdefault("references", name)
+    plain = {name.lower().strip(): name for name in columns}
+    accepted = plain.get("accepted")
+    if "references" not in guesses and any(row.get(accepted) and verdict_of(row[accepted]) is None for row in rows):
+        renamed = ("references" if name == accepted else name for name in columns)  # so that "answer" is the system's
+        guesses = dict(recognized(tuple(renamed))) | {"references": accepted}
+    system = next((plain[name] for name in plain if name in ("model", "model_name", "run")), None)
+    if system is not None:
+        guesses.setdefault("system", system)
     return guesses
 
 

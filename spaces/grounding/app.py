@@ -38,11 +38,11 @@ def claims_of(evidence: Sequence[tuple[str, str]]) -> Markup:
     rows = []
     for label, text in evidence:
         if label.startswith(" "):
-            rows[-1][-1] += html.fill("<p><b>{label}:</b> {text}</p>", label=label.strip(), text=text)
+            rows[-1][-1] += html.fill("<p><strong>{label}:</strong> {text}</p>", label=label.strip(), text=text)
             continue
         sentence, _, probability = text.removesuffix(")").rpartition(" (")
         call, sign = ("right", "✓") if label == "Supported" else ("wrong", "✗")
-        verdict = '<b class="{call}">{sign}\N{NO-BREAK SPACE}{label}</b><small>{probability}</small>'
+        verdict = '<strong class="{call}">{sign}\N{NO-BREAK SPACE}{label}</strong><small>{probability}</small>'
         verdict = html.fill(verdict, call=call, sign=sign, label=label.lower(), probability=probability)
         rows.append([sentence, verdict, Markup()])
     return html.table(["sentence", "verdict", "what the passages say"], rows, "Every sentence with its evidence")
