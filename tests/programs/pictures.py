@@ -34,7 +34,9 @@ COLOURS = 128  # of a preview: enough for text, and half the bytes
 def preview(browser, name: str) -> None:
     """Start a demo and write the picture for links, with the text on it in its metadata."""
     port = free_port()
-    environment = os.environ | {"GRADIO_SERVER_PORT": str(port), "HF_HUB_OFFLINE": "1"}
+    # Importing the tests sets a cache of the Hub without models, and keeps where the user's one is.
+    own = {"HF_HUB_CACHE": os.environ["GENQA_HUB"], "HF_HUB_OFFLINE": "1"}
+    environment = os.environ | own | {"GRADIO_SERVER_PORT": str(port)}
     with tempfile.TemporaryDirectory() as folder:
         process = started([sys.executable, SPACES / name / "app.py"], port, Path(folder, "log"), env=environment)
         try:
