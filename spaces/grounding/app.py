@@ -42,9 +42,10 @@ def claims_of(evidence: Sequence[tuple[str, str]]) -> Markup:
             continue
         sentence, _, probability = text.removesuffix(")").rpartition(" (")
         call, sign = ("right", "✓") if label == "Supported" else ("wrong", "✗")
-        verdict = '<strong class="{call}">{sign}\N{NO-BREAK SPACE}{label}</strong><small>{probability}</small>'
+        verdict = '<div><strong class="{call}">{sign} {label}</strong><small>{probability}</small></div>'
         verdict = html.fill(verdict, call=call, sign=sign, label=label.lower(), probability=probability)
         rows.append([sentence, verdict, Markup()])
+    rows = [[*texts, html.fill("<div>{passages}</div>", passages=passages)] for *texts, passages in rows]
     return html.table(["sentence", "verdict", "what the passages say"], rows, "Every sentence with its evidence")
 
 
