@@ -194,8 +194,10 @@ def beside_verdict(reason: str) -> str:
 
     >>> beside_verdict("Unsure: the judge gives no reason; accepted: 'Rome'."), beside_verdict("Judged right.")
     ('The judge gives no reason.', '')
+    >>> beside_verdict('Judged right; check: "Cy Dee" is not in the answer.')
+    'Check: "Cy Dee" is not in the answer.'
     """
-    reason, stop, _ = reason.removeprefix("Unsure: ").partition("; accepted: ")
+    reason, stop, _ = reason.removeprefix("Unsure: ").removeprefix("Judged right; ").partition("; accepted: ")
     reason += "." * bool(stop)
     return "" if reason.lower() == "judged right." else reason[:1].upper() + reason[1:]
 
