@@ -62,7 +62,7 @@ for verb, short_help in (
     (score, "Score the rows of files; print a table with one row per system."),
     (compare, "Compare systems on the same questions, with intervals, tests and ranks."),
     (agree, "Measure how well metrics agree with the human scores in files."),
-    (accuracy, "Estimate how many answers are correct, with an interval that counts the judge's errors."),
+    (accuracy, "Estimate how many answers are right, with an interval that counts the judge's errors."),
     (calibrate, "Calibrate the judge on labels of yours: its threshold and its errors on your data."),
     (view, "Show all answers in the browser: filter, compare and label them."),
     (label, "Select rows to label, and collect people's verdicts."),

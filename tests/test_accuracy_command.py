@@ -231,14 +231,14 @@ def test_labels_that_the_rows_have_are_kept_and_not_asked_again(judged, tmp_path
     shown, told = run(*command, "labels.jsonl", input="n\n" * 4)
     assert "note: 4 of 8 answers have a label in rows.jsonl: kept, not asked again" in told
     assert "Next: genqa-metrics accuracy rows.jsonl --labels labels.jsonl" in told
-    assert shown.count("Is this answer correct?") == 4
+    assert shown.count("Is this answer right?") == 4
     truth = {(row["system"], row["question"]): row["true"] for row in rows if row["system"] == "a"}
     lines = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
     assert len(lines) == 8
     assert all(line["label"] == truth.get((line["system"], line["question"]), 0) for line in lines)
     assert all(line["genqa_probability"] for line in lines)
     shown, _ = run(*command, "all.jsonl", "--column", "label=", input="n\n" * 8)
-    assert shown.count("Is this answer correct?") == 8
+    assert shown.count("Is this answer right?") == 8
 
 
 def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):

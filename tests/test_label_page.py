@@ -82,13 +82,13 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     expect(card).to_contain_text("four steps")
     assert re.search(r"It has:\n\n- .*steps\n  - in order", card.inner_text()), "lists keep their lines"
     assert ann.get_by_role("progressbar").get_attribute("max") == "4"
-    expect(ann.get_by_role("button", name="y · correct")).to_be_visible()
+    expect(ann.get_by_role("button", name="y · right")).to_be_visible()
     assert_fits(ann)
     first = card.text_content()
     for key, then in (("y", "2 of 4"), ("0", "3 of 4"), ("u", "2 of 4"), ("y", "3 of 4")):
         ann.keyboard.press(key)
         expect(asked).to_contain_text(then)
-    expect(ann.get_by_role("button", name="u · undo the last label (correct)")).to_be_visible()
+    expect(ann.get_by_role("button", name="u · undo the last label (right)")).to_be_visible()
     third = card.text_content()
     ann.keyboard.press("s")  # this row comes last
     expect(card).not_to_have_text(third)
@@ -137,7 +137,7 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
     for rater, keys, width in (("ann", "yy", 390), ("bob", "yn", 1280)):
         page = window(width, rater)
         page.emulate_media(color_scheme="dark" if rater == "ann" else "light")
-        buttons = [page.get_by_role("button", name=name) for name in ("y · correct", "n · wrong")]
+        buttons = [page.get_by_role("button", name=name) for name in ("y · right", "n · wrong")]
         expect(buttons[0]).to_be_visible()
         # In one moment: colours change gradually from light to dark.
         style = "b => ['color', 'backgroundColor', 'borderColor'].map(name => getComputedStyle(b)[name])"
@@ -153,13 +153,13 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
                 page.keyboard.press("Enter")
             page.keyboard.press(key)
         expect(page.locator("#asked")).to_contain_text("All 2 answers")
-        expect(page.get_by_role("button", name="y · correct")).to_be_hidden()
+        expect(page.get_by_role("button", name="y · right")).to_be_hidden()
     expect(page.get_by_text("Raters agree on 1 of 2 answers")).to_be_visible()
     assert labels(tmp_path)[-1]["comment"] == "yes, but seven is wrong"
     again = window(390, "ann")
     again.get_by_role("button", name="1 answer is labelled differently by another rater").click()
     expect(again.locator("#asked")).to_contain_text("Second pass, 1 left: keep your label or change it")
-    expect(again.locator("#task")).to_contain_text("you: correct")
+    expect(again.locator("#task")).to_contain_text("you: right")
     expect(again.locator("#task")).to_contain_text("bob: wrong · “yes, but seven is wrong”")
     expect(again.get_by_text("the answer says what an accepted answer says")).to_be_hidden()  # folded guidelines
     assert_fits(again)

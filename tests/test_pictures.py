@@ -2,6 +2,7 @@
 
 import html
 import importlib.util
+import os
 import re
 
 import pytest
@@ -22,7 +23,8 @@ PREVIEWS = [pytest.param(name, marks=[pytest.mark.slow] * (name == "grounding"))
 
 
 @pytest.mark.parametrize("name", PREVIEWS)
-def test_a_preview_shows_what_the_demo_computes(name):
+def test_a_preview_shows_what_the_demo_computes(name, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", os.environ["GENQA_HUB"])
     image = Image.open(SPACES / name / "preview.png")
     assert image.size == tuple(PREVIEW.values())
     app = load_app(name)

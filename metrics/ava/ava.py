@@ -1,11 +1,11 @@
-"""AVA: the probability that an answer is correct, given question and references, as a module of `evaluate`."""
+"""AVA: the probability that an answer is right, given question and references, as a module of `evaluate`."""
 
 import evaluate
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.evaluate_module import CheckedModule
 
 _DESCRIPTION = """\
-AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.
+AVA reads a question, one or several references and an answer, and gives the probability that the answer is right.
 A transformer trained on human verdicts reads the answer as a person would: a long answer can be right, and one that
 shares most words with the reference wrong.
 """
@@ -17,7 +17,7 @@ Args:
     references (list of str, or list of lists of str): one or several accepted answers per row.
     short_answers (list of str): optional; the few words of each row that answer the question, "" where there are
         none. Only the linear judge reads them. Default: it reads the reference in their place.
-    threshold (float from 0 to 1): probability from which an answer counts as correct. Default: the checkpoint's own.
+    threshold (float from 0 to 1): probability from which an answer counts as right. Default: the checkpoint's own.
     reference_aggregation (str): "joined" reads all references of a row at once, "max" and "mean" (the paper's) one
         at a time. Default: the checkpoint's own.
     rules (bool): judge only the answer in an output and one passage of a long answer, and compare identical texts
@@ -34,11 +34,11 @@ Args:
         reference's. Kinds of differences are "missing", "adds" and "contradicts". Each word is a further answer to
         judge. Default False.
 Returns:
-    ava_accuracy: share of the answers judged correct, from 0 to 1.
-    ava_score: mean probability of being correct, from 0 to 1.
-    ava_declined: share of the answers that only decline to answer ("I don't know") or are empty, and are not correct.
-    ava_wrong: share of the other answers that are not correct; with ava_accuracy and ava_declined the sum is 1.
-    ava_accuracy_given_attempted: share of the answers that do not decline that is correct.
+    ava_accuracy: share of the answers judged right, from 0 to 1.
+    ava_score: mean probability of being right, from 0 to 1.
+    ava_declined: share of the answers that only decline to answer ("I don't know") or are empty, and are not right.
+    ava_wrong: share of the other answers that are not right; with ava_accuracy and ava_declined the sum is 1.
+    ava_accuracy_given_attempted: share of the answers that do not decline that is right.
     ava_threshold: the threshold that was used.
 Examples:
     >>> ava = evaluate.load("metrics/ava")

@@ -23,15 +23,19 @@ SIDES = {0.0: "recall", 0.5: "both", 1.0: "precision"}  # of alpha
 
 LOW, WORDS = 0.5, 0.5  # a score below LOW is explained where words of the reference are found, a share from WORDS on
 LONG = 1.5  # times the length of the reference
-RIGHT = "It counts shared words and does not judge whether the answer is right: one wrong word can cost little."
+RIGHT = html.hint("It counts shared words and does not judge what is right: one wrong word can cost little.")
 # Points of the plane: alpha, N, B, W, no limit on wordiness, words unchanged, the best reference counts.
 IN_BETWEEN = (0.5, 2, 1, 2, False, False, False)
 CORNERS = {
+    "Content": (0, 1, 1, 2, True, False, True),
+    "In between": IN_BETWEEN,
     "BLEU-4": (1, 4, 1, 2, False, True, False),
     "ROUGE-1 recall": (0, 1, 1, 2, True, True, False),
-    "Content": (0, 1, 1, 2, True, False, True),
-    "Ours: in between": IN_BETWEEN,
 }
+WHICH = (
+    "**Content**: is it said at all? For facts, and for assistants' long answers. **In between**: for answers about "
+    "as long as their reference. **BLEU-4**, **ROUGE-1 recall**: to compare with published numbers."
+)
 
 
 def chosen(alpha, order, brevity, wordiness, unlimited, plain, best) -> dict:
@@ -137,7 +141,7 @@ def show(answer: str, reference: str, *controls) -> Result:
     notes = [
         note for note in scoring.warnings_for(sums, settings) if without not in note and not (low and "-gram" in note)
     ]
-    sentences += [*html.notes(note.partition(";")[0].replace("_", " ") for note in notes), RIGHT]
+    sentences += html.notes(note.partition(";")[0].replace("_", " ") for note in notes)
     sides = [
         ("Precision: how much of the answer is in the reference", "aev_precision", "brevity_penalty"),
         ("Recall: how much of the reference is in the answer", "aev_recall", "wordiness_penalty"),
@@ -154,7 +158,7 @@ def show(answer: str, reference: str, *controls) -> Result:
     outputs.append(html.table(("part", "share", "penalty", "product"), cells, caption, {1, 2, 3}))
     programs = {"aev": scores["aev"], "aev_grid": drawn["grid"]}
     code = metric_code("aev", predictions=[answer], references=[reference], **arguments, grid=True)
-    return Result(programs, sentences, outputs, code)
+    return Result(programs, sentences, outputs, code, RIGHT)
 
 
 def main_sliders() -> list[gr.Slider]:
@@ -195,10 +199,11 @@ def results() -> list:
     """Add the controls, the plane and the table of parts."""
     for control in CONTROLS[:2]:
         control.render()
-    with gr.Row():
+    with gr.Row(elem_classes="choices"):
         for name, entries in CORNERS.items():
-            button = gr.Button(name, size="sm", min_width=90)
+            button = gr.Button(name, size="sm", min_width=100)
             button.click(None, None, CONTROLS, js=f"() => {json.dumps(entries)}", api_visibility="private")
+    gr.Markdown(WHICH, elem_classes="note")
     # A click on a cell sets the sliders. The cell keeps the keyboard focus when the plane is drawn again, until the
     # focus moves elsewhere.
     cells = gr.HTML(apply_default_css=False, js_on_load=html.text_beside(__file__, "cells.js"))

@@ -1,6 +1,7 @@
 """Demo of AVA: is an answer right, and how many of a system's answers are?"""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
@@ -11,17 +12,17 @@ from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, SMALL_CAUSAL_
 from genqa_metrics.core.reading import probability_and_threshold
 from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.verbs.explain.report import Explainer
+from genqa_metrics.verbs.explain.report import Explainer, beside_verdict
 from markupsafe import Markup
 
 MAX_EXPLAINED = 1_500  # characters of an answer that is explained; each of its words takes a pass of the model
 TOO_LONG = f"Answers of more than {MAX_EXPLAINED:,} characters get a verdict without its reason on this page."
-ERRS = "The judge knows no facts and can be wrong, above all on long answers: see How far to trust it."
+ERRS = html.hint("The judge knows no facts and can be wrong, above all on long answers: see How far to trust it.")
 LARGER = {"base": SMALL_CAUSAL_MODEL, "large": CAUSAL_MODEL}
 JUDGES = list(
     dict.fromkeys([server.CHECKPOINT, "small", *(size for size, model in LARGER.items() if server.is_here(model))])
 )
-SIZES = {size: f"{size} ({ENCODERS[model].megabytes} MB)" for size, model in LARGER.items()}
+SIZES = {size: f"{size} ({ENCODERS[model].megabytes:,} MB)" for size, model in LARGER.items()}
 MISSING = " or ".join(text for size, text in SIZES.items() if size not in JUDGES)
 JUDGE_NOTE = "small reads English; base and large read German and Arabic too, and take longer."
 if MISSING:
@@ -56,8 +57,9 @@ def show(question: str, answer: str, references: list[str], judge: str) -> Resul
     if len(answer) <= MAX_EXPLAINED:
         explainer = Explainer(scorer)
         explained = explainer.explained(question, answer, references)
-        probability, reason, warnings = explained.probability, explained.reason, explainer.warnings
-        report = html.frame("Why the judge says so", explainer.page([explained]))  # with the reason
+        probability, reason, warnings = explained.probability, beside_verdict(explained.reason), explainer.warnings
+        marked = replace(explained, reason="", verdict=None, probability=None)  # which the headline says
+        report = html.frame("Words that count", explainer.page([marked]))
     else:
         result = scorer.statistics(columns)
         probability, reason, report = float(result.values[0, 1]), TOO_LONG, ""
@@ -65,15 +67,16 @@ def show(question: str, answer: str, references: list[str], judge: str) -> Resul
     threshold = scorer.threshold
     label = int(probability >= threshold)
     called = "✓ The judge calls it right" if label else "✗ The judge calls it wrong"
+    called += ", but is unsure" * (UNSURE_FROM < probability < UNSURE_TO)
     shown, least = probability_and_threshold(probability, threshold)
-    sentences = [f"**{called}.** Probability **{shown}**; {least} or more counts as right.", ERRS]
-    sentences += [*([] if report else [reason]), *html.notes(warnings)]
+    sentences = [f"**{called}.** Probability **{shown}**; {least} or more counts as right.", reason]
+    sentences += html.notes(warnings)
     cells = [probability_and_threshold(alone, threshold)[0] for alone in by_reference]
     caption = "Probability with each accepted answer only"
     table = html.table(["accepted answer", "probability"], zip(references, cells, strict=True), caption, {1})
     scores = {"ava_score": probability, "ava_label": label, "ava_threshold": threshold, "reason": reason}
     scores["ava_score_per_reference"] = by_reference
-    code, picture = metric_code("ava", judge, **columns, explain=True), scale(probability, threshold)
+    code, picture = metric_code("ava", judge, **columns, explain=True), scale(probability, threshold) + ERRS
     return Result(scores, sentences, [report, table if number > 1 else ""], code, picture)
 
 

@@ -36,14 +36,14 @@ class Area(NamedTuple):
 
 def results_area(hint: str, name: str = "form") -> Area:
     """Return an area that shows a hint; the caller fills `results`. `name` is the id of its status, see page.js."""
-    hint = html.fill('<p class="hint">Results appear here. {hint}</p>', hint=hint)
+    hint = html.hint(f"Results appear here. {hint}")
     script = html.script("status.js")
     status = gr.HTML(hint, elem_id=name, elem_classes="status", apply_default_css=False, js_on_load=script)
     stop = gr.Button("Stop", visible=False, size="sm", variant="stop")
     return Area(status, gr.Column(visible=False, elem_classes="results"), stop)
 
 
-STOPPED = html.fill('<p class="hint">Stopped.</p>')
+STOPPED = html.hint("Stopped.")
 
 
 def _updates(status: Markup, results: bool | None, running: bool = False) -> list:

@@ -49,6 +49,15 @@ def rendered(app: str, name: str, **variables: object) -> Markup:
     return Markup(template.render(variables))
 
 
+def scores(about: str, sides: Sequence[str], rows: Sequence[tuple]) -> Markup:
+    """Return a table of scores from 0 to 1 with bars: rows of a name, a note, and (score, text behind it) by side.
+
+    >>> scores("score", ["A"], [("F", "<so>", [(0.5, "")])]).striptags().split()
+    ['Scores', 'from', '0', 'to', '1scoreA', 'F<so>0.50']
+    """
+    return rendered(__file__, "scores.html.j2", about=about, sides=sides, rows=rows)
+
+
 def joined(texts: Iterable[object]) -> Markup:
     """Return texts one after the other, each escaped.
 
@@ -74,6 +83,15 @@ def notes(warnings: Iterable[str]) -> list[str]:
     ['Note: 1 text was cut.']
     """
     return [f"Note: {warning}." for warning in warnings if "--" not in warning]
+
+
+def hint(text: str) -> Markup:
+    """Return a quiet sentence.
+
+    >>> hint("Stopped.")
+    Markup('<p class="hint">Stopped.</p>')
+    """
+    return fill('<p class="hint">{text}</p>', text=text)
 
 
 def headline(text: str, *more: str) -> Markup:

@@ -13,6 +13,7 @@ import pyarrow.parquet
 from genqa_metrics import registry
 from genqa_metrics.rows import errors, packed, reading, sources
 from genqa_metrics.rows.columns import recognized
+from genqa_metrics.rows.reading import verdict_of
 from genqa_metrics.scale import options, run
 from gradio.processing_utils import save_file_to_cache
 from gradio.utils import get_upload_folder
@@ -78,7 +79,7 @@ def picker(described: Mapping, example: Path) -> tuple[list, gr.HTML]:
         except ValueError as error:
             message = html.fill('<div class="problem">{text}</div>', text=str(error)[: checks.MAX_MESSAGE])
             return [gr.update(visible=bool(path)), *[gr.skip()] * len(menus), message if path else ""]
-        guesses = guessed(names)
+        guesses = guessed(names, rows)
         rest = [name for name in names if name not in guesses.values()]  # perhaps one column per system
         updates = []
         for name, menu in zip(columns, menus, strict=True):
@@ -178,14 +179,23 @@ def peek(path: str | None) -> tuple[list[str], list[dict]]:
     return list(dict.fromkeys(name for row in rows for name in row))[:50], rows
 
 
-def guessed(columns: Sequence[str]) -> dict[str, str]:
-    """Guess from their names what the columns hold.
+def guessed(columns: Sequence[str], rows: Sequence[Mapping] = ()) -> dict[str, str]:
+    """Guess from their names what the columns hold; in a form, where a visitor sees it, also "accepted".
+
+    `rows` are the first ones: a column "accepted" can also hold labels.
 
     >>> guessed(["Prompt", "response", "gold", "model"])
     {'question': 'Prompt', 'prediction': 'response', 'references': 'gold', 'system': 'model'}
+    >>> [guessed(["accepted"], [{"accepted": cell}]) for cell in ("Rome", "yes")]
+    [{'references': 'accepted'}, {}]
     """
     guesses = dict(recognized(tuple(columns)))
-    system = next((name for name in columns if name.lower().strip() in ("model", "model_name", "run")), None)
+    plain = {name.lower().strip(): name for name in columns}
+    accepted = plain.get("accepted")
+    if "references" not in guesses and any(row.get(accepted) and verdict_of(row[accepted]) is None for row in rows):
+        renamed = ("references" if name == accepted else name for name in columns)  # so that "answer" is the system's
+        guesses = dict(recognized(tuple(renamed))) | {"references": accepted}
+    system = next((plain[name] for name in plain if name in ("model", "model_name", "run")), None)
     if system is not None:
         guesses.setdefault("system", system)
     return guesses

@@ -5,9 +5,11 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
+import numpy as np
 from common import checks, html
 from common.demo import Demo, Result, metric_code, plain_outputs
 from genqa_metrics.f_meta.scorer import FMetaScorer
+from genqa_metrics.reports.table import listed
 from markupsafe import Markup
 
 MANY = 8  # a matrix with more columns is drawn small
@@ -52,8 +54,10 @@ def matches_html(explained: dict, side: str) -> Markup:
     return html.table(header, rows, title, {len(header) - 1})
 
 
-def coverage(explained: dict) -> list[str]:
+def coverage(explained: dict, doubt: str = "") -> list[str]:
     """Return which references are asked, in words; of a base without a threshold which one is covered least.
+
+    `doubt` says which references are too alike.
 
     >>> explained = {"best_match": {"references": [{"score": 1.0}, {"score": 0.9}]}, "references": ["Who?", "When?"]}
     >>> explained["threshold"] = 0.5
@@ -68,18 +72,39 @@ def coverage(explained: dict) -> list[str]:
         return [explained["reason"]]
     missing, references = explained["not_asked"], explained["references"]
     scores = [match["score"] for match in explained["best_match"]["references"]]
-    sentences = [f"Covers **{len(references) - len(missing)} of {len(references)}** reference questions."]
+    sentences = [
+        f"Covers **{len(references) - len(missing)} of {len(references)}** reference questions.",
+        *[doubt] * bool(doubt),
+    ]
     if missing:
         best = zip(references, scores, strict=True)
-        listed = ", ".join(f'"{text}" ({score:.2f})' for text, score in best if text in missing)
-        sentences.append(f"Not asked: {listed}. Recall counts them in part, by the similarity in brackets.")
+        named = ", ".join(f'"{text}" ({score:.2f})' for text, score in best if text in missing)
+        sentences.append(f"Not asked: {named}. Recall counts them in part, by the similarity in brackets.")
     asked = {reference for _, reference in explained["matched"]}
-    if near := [f"R{i + 1}" for i, score in enumerate(scores) if score >= explained["threshold"] and i not in asked]:
+    near = [f"R{i + 1}" for i, score in enumerate(scores) if score >= explained["threshold"] and i not in asked]
+    if near and not doubt:
         sentences.append(
             f"{', '.join(near)} {'is' if len(near) == 1 else 'are'} similar to a generated question that asks another "
             "reference more closely; each counts for one reference."
         )
     return sentences
+
+
+def alike(references: list[str], scorer: FMetaScorer) -> str:
+    """Return which references the base metric takes for one question, in sentences; "" where it tells all apart."""
+    columns = {"predictions": [references], "references": [references]}
+    matrix = np.array(scorer.statistics(columns, explain=True)[2]["explanation"][0]["scores"])
+    np.fill_diagonal(matrix, 0)
+    nearest = np.minimum(matrix, matrix.T).max(axis=1)
+    names = [f"R{i + 1}" for i in np.flatnonzero(nearest >= scorer.threshold)]
+    if not names:
+        return ""
+    least = nearest[nearest >= scorer.threshold].min()
+    return (
+        f"**{listed(names)} are too alike for this base metric**: it gives them {least:.2f} or more, and takes two "
+        f"questions for one from {scorer.threshold:.2f} on. A generated question that asks one of them can count for "
+        "the other, so check this count in the tables."
+    )
 
 
 def show(generated: list[str], references: list[str], base: str) -> Result:
@@ -99,7 +124,8 @@ def show(generated: list[str], references: list[str], base: str) -> Result:
     drawn = {"matrix": matrix, "many": len(matrix[0]) > MANY, "short": in_two_letters, **explained["best_match"]}
     tables = matches_html(explained, "references") + matches_html(explained, "predictions")
     outputs = [html.rendered(__file__, "matrix.html.j2", **drawn), tables]
-    return Result(scores, [*coverage(explained), summary], outputs, code)
+    doubt = alike(references, scorer) if scorer.threshold is not None else ""
+    return Result(scores, [*coverage(explained, doubt), summary], outputs, code)
 
 
 def score(generated: list[str] | str, references: list[str] | str, base: str = DEFAULT) -> dict:

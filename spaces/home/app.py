@@ -9,6 +9,7 @@ from common.demo import Demo, Result, link_to
 from genqa_metrics.core.reading import language_counts, language_warnings
 from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from genqa_metrics.reports.table import listed
+from markupsafe import Markup
 
 METRICS = ["aev", "kpqa", "ava"]
 CLOSE = 0.05  # a smaller difference of two scores is a little one
@@ -59,6 +60,18 @@ def preferred(scores: list[dict]) -> str:
     return f"{', '.join(clauses)}."
 
 
+def bars_of(scores: list[dict], calls: list[str]) -> Markup:
+    """Return a table of the scores of all answers, and of where each score can fail."""
+    link = '<a href="{address}" target="_blank" rel="noopener">{name}</a>'
+    verdicts = ["✓ right" if call == "right" else "✗ wrong" for call in calls]
+    rows = []
+    for name, (title, demo, fails) in SHOWN.items():
+        after = verdicts if name == "ava_score" else [""] * len(scores)
+        numbers = zip((score[name] for score in scores), after, strict=True)
+        rows.append((html.fill(link, address=link_to(demo), name=title), fails, list(numbers)))
+    return html.scores("score, and where it can fail", ["answer A", "answer B"][: len(scores)], rows)
+
+
 def show(question: str, references: list[str], *answers: str) -> Result:
     """Return what the page shows for one or two answers."""
     rows = [{"question": question, "prediction": answer, "references": references} for answer in answers if answer]
@@ -73,7 +86,7 @@ def show(question: str, references: list[str], *answers: str) -> Result:
     columns = {"questions": [question] * len(rows), "references": [references] * len(rows)}
     counts = language_counts(columns | {"predictions": [row["prediction"] for row in rows]})
     sentences += [NOT_ENGLISH] * bool(language_warnings(counts))
-    bars = html.rendered(__file__, "crossing.html.j2", shown=SHOWN, scores=scores, calls=calls, link=link_to)
+    bars = bars_of(scores, calls)
     settings = repr(SETTINGS).replace(": inf", ": float('inf')")
     code = html.python(CODE.format(rows=rows, settings=settings, metrics=METRICS))
     return Result({"scores": scores}, sentences, [bars], code)

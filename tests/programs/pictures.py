@@ -34,13 +34,18 @@ COLOURS = 128  # of a preview: enough for text, and half the bytes
 def preview(browser, name: str) -> None:
     """Start a demo and write the picture for links, with the text on it in its metadata."""
     port = free_port()
-    environment = os.environ | {"GRADIO_SERVER_PORT": str(port), "HF_HUB_OFFLINE": "1"}
+    # Importing the tests sets a cache of the Hub without models, and keeps where the user's one is.
+    own = {"HF_HUB_CACHE": os.environ["GENQA_HUB"], "HF_HUB_OFFLINE": "1"}
+    environment = os.environ | own | {"GRADIO_SERVER_PORT": str(port)}
     with tempfile.TemporaryDirectory() as folder:
         process = started([sys.executable, SPACES / name / "app.py"], port, Path(folder, "log"), env=environment)
         try:
             page = browser.new_page(viewport=PREVIEW, color_scheme="light")
             page.goto(f"http://127.0.0.1:{port}")
-            page.locator(".status .headline:visible").first.wait_for(timeout=1000 * STARTS_IN)
+            shown = page.locator(".status .headline:visible, .status .problem:visible").first
+            shown.wait_for(timeout=1000 * STARTS_IN)
+            if problem := page.locator(".status .problem:visible").all_inner_texts():
+                raise SystemExit(f"{name}: no picture: {problem[0]}")
             page.wait_for_timeout(500)
             facts = PngInfo()
             facts.add_itxt("shown", page.evaluate(SHOWN))

@@ -82,12 +82,14 @@ function connectViewer(root) {
     return !best || shared(set) > shared(best) ? set : best;
   }, null) ?? new Set();
   let against = 'accepted';  // or a system: what the words of an answer are compared with
+  const isPart = document.documentElement.classList.contains('embedded');  // of a page with other results
   if (data.single) {
     root.querySelector('.browsing').replaceWith(detail(rows[0], false));
+    const facts = document.querySelector('ul.facts');
+    if (isPart && facts) document.querySelector('h2#facts').replaceWith(el('details', {}, el('summary', {}, 'Version and settings'), facts));
     return;
   }
 
-  const isPart = document.documentElement.classList.contains('embedded');  // of a page with other results
   if (document.documentElement.classList.contains('rows-first')) {
     const main = root.closest('main'), others = [...main.childNodes].filter(node => !node.contains(root) && node !== root);
     main.append(el('details', { className: 'part' }, el('summary', {}, el('h2', {}, 'Charts, tests and notes')), ...others));
@@ -158,12 +160,12 @@ function connectViewer(root) {
       ? el('span', { className: 'unsure' }, ` judge: ${word(of.verdict)}`) : '', tag(of)]];
     const facts = [row.probability == null ? '' : `judge: probability ${shownProbability(row.probability)} that it is right`, row.id ?? '', row.topic ?? '',
       ...Object.entries(row.evidence ? {} : row.scores ?? {}).map(([score, value]) => `${score} ${value.toFixed(3)}`)].filter(Boolean).join(' · ');
-    return el('div', { className: 'detail' },
+    const shown = el('div', { className: 'detail' },
       pair(row.asked.question)[0] ? el('div', { className: 'asked' }, said(['Question'], body(row.asked.question))) : '',
       row.reason && !blind ? el('p', { className: 'reason' }, seen(row.reason)) : '',
       el('div', { className: 'pair' },
         accepted.length ? said(['Accepted'], ...row.asked.references.map((text, place) =>
-          body(text, !compared && isClosest(accepted[place]) && !row.referenceMarks ? mine : null, row.referenceMarks?.[place]))) : '',
+          body(text, !compared && isClosest(accepted[place]) && !row.marks ? mine : null, row.referenceMarks?.[place]))) : '',
         said(name(row), body(row.answer, row.marks ? null : known, row.marks))),
       ...blind ? [] : [facts ? el('p', { className: 'facts' }, seen(facts)) : '',
         row.evidence ? el('dl', {}, ...row.evidence.flatMap(([label, text]) =>
@@ -171,9 +173,10 @@ function connectViewer(root) {
         others.length ? el('div', { className: 'pair' }, ...others.map(other =>
           said(name(other), body(other.answer, other === compared ? mine : accepted.length ? nearest(other.text, accepted) : null)))) : ''],
       row.asked.passages.length ? el('details', {}, el('summary', {}, `${row.asked.passages.length} passages`),
-        ...row.asked.passages.map(text => el('p', { className: 'text', dir: 'auto' }, seen(text)))) : '',
-      row.marks ? el('p', { className: 'hint' }, data.legend)
-        : el('p', { className: 'hint' }, 'Underlined: words that the text beside it does not have. They can be right or wrong.'));
+        ...row.asked.passages.map(text => el('p', { className: 'text', dir: 'auto' }, seen(text)))) : '');
+    const hint = row.marks ? data.legend : shown.querySelector('u') && 'Underlined: words that the text beside it does not have. They can be right or wrong.';
+    if (hint) shown.append(el('p', { className: 'hint' }, hint));
+    return shown;
   }
   function tools(row) {
     const others = row.asked.rows.filter(other => other !== row);
@@ -381,7 +384,7 @@ function connectViewer(root) {
       button('skip (s)', skip)] : [];
     const saved = data.serves ? 'Every label is saved at once.' : `Labels stay in this page until you download them. Then: ${data.command}`;
     box.replaceChildren(
-      el('p', { className: 'progress' }, el('progress', { max: tasks.length || 1, value: count, ariaLabel: 'labelled' }),
+      el('p', { className: 'progress' }, el('progress', { max: tasks.length || 1, value: count, ariaLabel: 'Labelled so far' }),
         ` ${progress(count)}`),
       shownTask ? detail(shownTask, true) : el('p', {}, `All ${tasks.length} ${isSample ? 'drawn ' : ''}answers are labelled.`),
       el('p', { className: 'actions keys' }, ...keys, button('undo (u)', undo, { disabled: !done.length }),

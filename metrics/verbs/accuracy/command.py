@@ -1,4 +1,4 @@
-"""The command `accuracy`: how many answers are correct, with intervals that count the judge's errors."""
+"""The command `accuracy`: how many answers are right, with intervals that count the judge's errors."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def accuracy(
     ) = 0.95,
     calibration: terminal.Calibration = None,
 ) -> None:
-    """Estimate how many answers of each system are correct, with an interval that counts the judge's errors.
+    """Estimate how many answers of each system are right, with an interval that counts the judge's errors.
 
     **With labels of five questions or more** (`genqa-metrics label` collects them): prediction-powered inference.
     People's labels decide, the judge's verdicts on all rows make the interval narrower, its errors never move the

@@ -62,7 +62,7 @@ def accuracy(
     problem: Message = ignore,
     progress: Progress = ignore,
 ) -> "AccuracyReport":
-    """Estimate how many answers of each system are correct, as `genqa-metrics accuracy` does.
+    """Estimate how many answers of each system are right, as `genqa-metrics accuracy` does.
 
     Args:
         rows: as for `score`, one answer a row.

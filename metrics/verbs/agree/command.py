@@ -4,7 +4,7 @@ from ... import terminal
 
 _GROUP = "A column to group by, beside question type, system, data set (source) and length of the answer."
 _CORRECT = (
-    "Human scores from here on count as correct. Default: column label where every row has 0 or 1, else the middle of "
+    "Human scores from here on count as right. Default: column label where every row has 0 or 1, else the middle of "
     "the range of the human scores."
 )
 _WORST = "Number of rows to list on which a judge and the humans differ, worst first."

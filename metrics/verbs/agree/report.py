@@ -77,7 +77,7 @@ def agree(
         columns: where a column has another name: {"prediction": "answer_text"}.
         score_columns: columns with other metric or human scores; higher is better.
         group_columns: columns to group by, beside question type, system, data set (source) and length of the answer.
-        correct: human scores from here on count as correct. Default: column label where every row has 0 or 1, else
+        correct: human scores from here on count as right. Default: column label where every row has 0 or 1, else
             the middle of the range of the human scores.
         resamples: a tenth of the number of permutations.
         worst: number of rows to list on which a judge and the humans differ, worst first.

@@ -95,7 +95,7 @@ def calibrate(
         raise FileError(f"{names}: expected labels of at least {LEAST_LABELS} answers, got {number}; label more")
     if min(correct, number - correct) < LEAST_EACH:
         raise FileError(
-            f"{names}: expected at least {LEAST_EACH} correct and {LEAST_EACH} incorrect answers, got {correct:g} "
+            f"{names}: expected at least {LEAST_EACH} right and {LEAST_EACH} wrong answers, got {correct:g} "
             f"and {number - correct:g}; label more, or rows of a weaker system"
         )
     sums, _ = item_statistics(labelled.items, {JUDGE: scorer}, progress)

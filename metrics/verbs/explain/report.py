@@ -138,7 +138,7 @@ class Explainer:
             fields.append(("Verdict", self.verdict(answer)))
         elif not self.scorer.explains_answers:
             fields.append(("Score", f"{self.scorer.main} {number(answer.scores[self.scorer.main])}"))
-        reason = answer.reason if answer.verdict is None else _beside_verdict(answer.reason)
+        reason = answer.reason if answer.verdict is None else beside_verdict(answer.reason)
         fields += [*[("Reason", reason)] * bool(reason), *answer.evidence]
         width = max(len(label) for label, _ in fields) + 2
         for label, text in fields:
@@ -189,13 +189,15 @@ def of_row(answer: ViewedAnswer, row: Any) -> ViewedAnswer:
     return replace(answer, key=key, id=name, system=row.system, label=getattr(row, "label", None))
 
 
-def _beside_verdict(reason: str) -> str:
+def beside_verdict(reason: str) -> str:
     """Return the reason of a verdict without what stands beside it: the verdict, and the accepted answer.
 
-    >>> _beside_verdict("Unsure: the judge gives no reason; accepted: 'Rome'."), _beside_verdict("Judged right.")
+    >>> beside_verdict("Unsure: the judge gives no reason; accepted: 'Rome'."), beside_verdict("Judged right.")
     ('The judge gives no reason.', '')
+    >>> beside_verdict('Judged right; check: "Cy Dee" is not in the answer.')
+    'Check: "Cy Dee" is not in the answer.'
     """
-    reason, stop, _ = reason.removeprefix("Unsure: ").partition("; accepted: ")
+    reason, stop, _ = reason.removeprefix("Unsure: ").removeprefix("Judged right; ").partition("; accepted: ")
     reason += "." * bool(stop)
     return "" if reason.lower() == "judged right." else reason[:1].upper() + reason[1:]
 

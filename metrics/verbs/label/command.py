@@ -1,4 +1,4 @@
-"""The command `label`: people say which answers are correct, in a terminal or on a page."""
+"""The command `label`: people say which answers are right, in a terminal or on a page."""
 
 import getpass
 import re
@@ -16,7 +16,7 @@ from .guard import only_here
 
 UNDO, SKIP, QUIT = "u", "s", "q"
 VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
-_FORM = "verdict: correct or not. grade: how correct, 1 to 5 (`agree` takes the mean of several raters)."
+_FORM = "verdict: right or wrong. grade: how right, 1 to 5 (`agree` takes the mean of several raters)."
 _SHARE = "Share of the answers drawn at random; the others are drawn by how unsure the judge is."
 _UNTIL = (
     "Label until the accuracy is shown to be at least 0.75, or below (low=0.75), or until it is shown which of two "
@@ -65,7 +65,7 @@ def label(
     more. A label that ROWS have in a column `label` is kept and not asked again; `--column label=` asks again. The
     number of labels is decided before looking at results; `--until` alone may look after every label.
 
-    **Keys** in the terminal: y or 1 correct, n or 0 wrong (1 to 5 for grades), u undo, s skip for now, q quit.
+    **Keys** in the terminal: y or 1 right, n or 0 wrong (1 to 5 for grades), u undo, s skip for now, q quit.
 
     Several raters may write into one file: the end of the output says how far they agree, and other commands take the
     mean of their labels.

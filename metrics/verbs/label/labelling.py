@@ -46,8 +46,8 @@ class Form:
 
 
 FORMS = {
-    "verdict": Form("label", "Is this answer correct?", 0, 1),
-    "grade": Form("score", "How correct is this answer, from 1 (not at all) to 5 (fully)?", 1, 5),
+    "verdict": Form("label", "Is this answer right?", 0, 1),
+    "grade": Form("score", "How right is this answer, from 1 (not at all) to 5 (fully)?", 1, 5),
 }
 
 

@@ -26,7 +26,7 @@ def card(task: Task, others: Sequence[dict] = (), rater: str = "") -> str:
 
 
 def _in_words(row: dict) -> str:
-    return ("correct" if row["label"] else "wrong") if "label" in row else f"score {row['score']}"
+    return ("right" if row["label"] else "wrong") if "label" in row else f"score {row['score']}"
 
 
 class RaterLinks:
@@ -172,7 +172,7 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
         return dict(request.query_params).get("rater") or gr.skip()
 
     grades = range(FORMS[form].low, FORMS[form].high + 1)
-    names = {1: "y · correct", 0: "n · wrong"} if form == "verdict" else {grade: str(grade) for grade in grades}
+    names = {1: "y · right", 0: "n · wrong"} if form == "verdict" else {grade: str(grade) for grade in grades}
     title = "Label answers"
     with gr.Blocks(title=title, analytics_enabled=False) as blocks:
         gr.Markdown(f"# {title}")
