@@ -135,7 +135,7 @@ def test_errors_are_counted_by_family():
 
 
 def test_named_differences_are_counted_by_hand():
-    """A text is right if it shares half its words with one that a person names; what is replaced counts neither way."""
+    """A text is right if half its words are those of one that a person names; replaced ones count neither way."""
     rows = [
         {"missing": ["the spare keys"], "replaced": ["a photo of the lock"]},
         {"contradicts": ["cold water"]},
