@@ -22,7 +22,9 @@ VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark"
 
 def written(path, answers):
     """Write a page of answers; return its address."""
-    body = render("view.html", title="Answers", headline="Judged right", notes=[], further=[]) + viewer(answers, command="x")
+    body = render("view.html", title="Answers", headline="Judged right", notes=[], further=[]) + viewer(
+        answers, command="x"
+    )
     path.write_text(html_page("Answers", body, render("viewer.css"), script=viewer_script()), encoding="utf-8")
     return path.as_uri()
 

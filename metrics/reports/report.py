@@ -43,7 +43,7 @@ RESTS_ON = "What the numbers rest on"
 _BACKGROUND = re.compile(  # notes that change no decision, or that say what a finding assumes: they stand at the end
     "column label was read as|assumes that the labelled answers were picked|the judge can err more than on the data"
     "|for other questions or very different systems|were read by the second one| rows of [0-9,]+ questions: "
-    "|answers to one question are alike"
+    "|answers to one question are alike|questions or more are needed to decide"
 )
 _INTERVAL = re.compile(r" \[[-+]?[0-9.]+, [-+]?[0-9.]+\]")
 _NO_BREAK = "\ue000"  # stands for a blank in a command, which is printed on one line
@@ -143,14 +143,15 @@ class Report:
 
         `names` of files stand in its commands, {"FILE": name}.
         """
-        findings = [part for finding in self.page_findings for part in _headline_and_reason(finding)]
+        headline, *reasons = _headline_and_reason(self.page_findings[0]) if self.page_findings else ("",)
+        further = [part for finding in self.page_findings[1:] for part in _headline_and_reason(finding)]
         said = {*self.findings, *self.next_steps}
         notes = [note for note in self.page_notes() if as_sentence(note) not in said]
-        first, further = first_and_further(notes)
+        note, notes = first_and_further(notes)
         steps = [f"{step[:1].upper()}{step[1:]}" for step in self.next_steps]
         steps.sort(key=lambda step: not commands([step]))
-        texts = {"findings": findings, "certainty": self.certainty, "note": first, "notes": further}
-        texts["facts"] = self.page_facts()
+        texts = {"finding": [headline] * bool(headline), "certainty": [*reasons, *self.certainty], "further": further}
+        texts |= {"note": note, "notes": notes, "facts": self.page_facts()}
         texts = {name: _commands_with_files(lines, names or {}) for name, lines in texts.items()}
         steps = [_commands_with_files(_with_commands_apart(step), names or {}) for step in steps]
         answers = self.answers_of_page()
@@ -384,6 +385,22 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     have_labels = any(system["labelled"] for system in accuracy["systems"].values()) if accuracy else False
     counts = f"known for {named:,} of {rejected_answers:,}{', without those labelled right' * have_labels}"
     return [f"Why judged wrong ({counts}): {'; '.join(each)}{more}"] if each else []
+
+
+FAULTS = "Why answers were judged wrong"  # a table
+_OF_FAULTS = (
+    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. Another "
+    "value: a number, name or other word in place of the accepted one. Another order: the accepted items in another "
+    "order. Lacks a part: of the accepted answer. Adds something: that is not accepted, which need not be wrong. "
+    "Declined: gives no answer. Unknown: the words do not show it."
+)
+
+
+def faults_table(faults: Mapping[str, Mapping[str, int]], kinds: Iterable[str]) -> Table:
+    """Return the number of rejected answers of each system by fault; `kinds` are the faults that a judge knows."""
+    kinds = [*kinds, UNKNOWN_FAULT]
+    rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in faults.items()]
+    return Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS)
 
 
 def rejected(accuracy: Mapping) -> int:

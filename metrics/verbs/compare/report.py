@@ -1,5 +1,6 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,8 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import JUDGE, SCORERS, judge_among, scorer_class
 from ...reports.charts import Intervals
-from ...reports.report import SCREEN, WIDTH, Report, as_sentence, of_faults, say, say_next, untold
-from ...reports.table import Table, listed, markdown, markdown_table, visible
+from ...reports.report import SCREEN, WIDTH, Report, as_sentence, faults_table, of_faults, say, say_next, untold
+from ...reports.table import Table, listed, markdown, markdown_table, p_value, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
@@ -408,7 +409,10 @@ class CompareReport(Report):
         if by.accuracy:
             first = first.removeprefix(f"{by.name}: ").removesuffix(f" This {by.accuracy['assumes']}.")
             first = first if first.startswith(tuple(self.systems)) else first[:1].upper() + first[1:]
-        return [first, *self.findings[len(self.metrics) :]]
+            if len(by.pairs) == 1:  # `certainty` has it
+                first = re.sub(r" \(p [<0-9.]+\)", "", first)
+        first, untold, others = first.partition(f" The {by.name} of ")
+        return [first, *[f"{untold.strip()} {others}"] * bool(untold), *self.findings[len(self.metrics) :]]
 
     @property
     def certainty(self) -> list[str]:
@@ -417,9 +421,10 @@ class CompareReport(Report):
         low, high = (by.pairs[0]["difference"][end] for end in ("low", "high"))
         if len(by.pairs) == 1 and low is not None and not by.only_verdicts:
             ends = f"{100 * low:+.0f} and {100 * high:+.0f} points" if by.accuracy else f"{low:+.3f} and {high:+.3f}"
-            sentences.append(f"The difference is between {ends} (95% interval).")
+            p = f", p {p_value(by.pairs[0]['p_corrected'])}" * (not self.too_few_differ(by.pairs[0]))
+            sentences.append(f"The difference is between {ends} (95% interval{p}).")
         if len(by.pairs) > 1 and self.settings["tests"] > 1 and not by.only_verdicts:
-            sentences.append(f"Significant: at 5%, corrected for {self.settings['tests']:,} tests.")
+            sentences.append(f"A lead is significant below p 0.05, corrected for {self.settings['tests']:,} tests.")
         assumes = by.accuracy["assumes"] if by.accuracy else ""
         return [*sentences, *[f"The accuracy {assumes}."] * bool(assumes)]
 
@@ -436,16 +441,18 @@ class CompareReport(Report):
     def _first_tables(self) -> list[Table]:
         """Return the tables that the page shows: systems by every metric, their differences, scores by slice."""
         tables = change_tables(self)
-        for metric, numbers in self.metrics.items():
+        for metric in self.metrics:
             by = self.ranking(metric)
             table = page_systems_table(self, by)
             finding = first_systems(self, by) if metric != next(iter(self.metrics)) else ""
-            faults = of_faults(numbers.get("faults", {}), numbers.get("accuracy"))
-            sentences = [finding, *(f"{fault}." for fault in faults)]
-            tables.append(replace(table, explanation=" ".join(filter(None, [*sentences, table.explanation]))))
+            tables.append(replace(table, explanation=" ".join(filter(None, [finding, table.explanation]))))
             tables += [page_pairs_table(self, by)] * (not by.only_verdicts)
             tables += slice_tables(self, metric)[:1]
         return tables
+
+    def _of_faults(self, metric: str) -> list[str]:
+        """Return [a sentence] on why answers were judged wrong by a metric; [] where that is not known."""
+        return of_faults(self.metrics[metric]["faults"], self.metrics[metric].get("accuracy"))
 
     def page_tables(self) -> list[Table]:
         """Return the tables of the page: `open_tables` that are shown, then folded ones with further tests."""
@@ -454,6 +461,9 @@ class CompareReport(Report):
             is_open = not self.ranking(metric).only_verdicts  # the tests by its first score
             rankings = [self.ranking(metric, name) for name in self.tests[metric]]
             pairs = [page_pairs_table(self, by) for by in rankings if not by.too_few_labels]
+            if faults := self.metrics[metric].get("faults"):
+                table = faults_table(faults, scorer_class(metric).faults)
+                folded += [replace(table, explanation=f"{of}. {table.explanation}") for of in self._of_faults(metric)]
             folded += [*pairs[is_open:], *slice_tables(self, metric, on_page=True)[1:]]
         return [*first, *folded]
 

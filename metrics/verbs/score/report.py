@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...core.reading import UNKNOWN_FAULT, one_line, the_first
+from ...core.reading import one_line, the_first
 from ...core.scorer import ASKED, Scorer
 from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.charts import Intervals, accuracy_intervals
@@ -22,6 +22,7 @@ from ...reports.report import (
     caution_of_words,
     commands,
     differing_orders,
+    faults_table,
     highest,
     highest_accuracy,
     judge_names,
@@ -66,13 +67,6 @@ LONG = 200  # characters of an answer in a table
 READ = "Read these first"
 FEW, LEAST_LINES = 10, 12  # answers that are listed unless a number is named, as far as they fit; lines for them
 SYSTEMS, LABELLED = "Systems", "labels of people"
-FAULTS = "Why answers were judged wrong"
-_OF_FAULTS = (
-    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. Another "
-    "value: a number, name or other word in place of the accepted one. Another order: the accepted items in another "
-    "order. Lacks a part: of the accepted answer. Adds something: that is not accepted, which need not be wrong. "
-    "Declined: gives no answer. Unknown: the words do not show it."
-)
 
 
 def score(
@@ -306,9 +300,7 @@ class ScoreReport(Report):
         if self.labels:
             tables.append(confusion_table(LABELLED, self.labels, "AVA's verdicts beside the labels in the rows."))
         if judged.faults:
-            kinds = (*self._scorers[self.judge].faults, UNKNOWN_FAULT)
-            rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in judged.faults.items()]
-            tables.append(Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS))
+            tables.append(faults_table(judged.faults, self._scorers[self.judge].faults))
         tables += self._reading_table()
         if judged.cells:
             rows = [[system, *(f"{share:.4f}" for share in cells.values())] for system, cells in judged.cells.items()]
