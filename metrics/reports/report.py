@@ -154,22 +154,25 @@ class Report:
         texts |= {"note": note, "notes": notes, "facts": self.page_facts()}
         texts = {name: _commands_with_files(lines, names or {}) for name, lines in texts.items()}
         steps = [_commands_with_files(_with_commands_apart(step), names or {}) for step in steps]
-        answers = self.answers_of_page()
-        tables_of_systems = [table for table in self.page_tables() if table.header[0] == "system"]
-        colours = colours_of({row[0] for table in tables_of_systems for row in table.rows})
-        tables = self._html_tables(self.intervals(), texts["facts"], steps, colours, foldable=True)
-        places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables()[: self.open_tables], 1)][1:]
-        places = places[:MOST_PLACES]
-        places += [("more", "More tables")] * (len(self.page_tables()) > (self.open_tables or len(self.page_tables())))
-        places += [("answers", "All answers")] * bool(answers)
-        rows = viewer(answers, legend=self.legend, colours=colours) if answers else ""
-        texts |= {"title": self.title, "headline": self.page_headline, "places": [*places, ("facts", RESTS_ON)]}
-        body = render("report.html", **texts, rests_on=RESTS_ON, tables=tables, rows=rows)
+        tables, answers = self.page_tables(), self.answers_of_page()
+        colours = colours_of({row[0] for table in tables if table.header[0] == "system" for row in table.rows})
+        places = [*self._places(tables), *[("answers", "All answers")] * bool(answers), ("facts", RESTS_ON)]
+        texts |= {"title": self.title, "headline": self.page_headline, "places": places, "rests_on": RESTS_ON}
+        texts["tables"] = self._html_tables(tables, self.intervals(), texts["facts"], steps, colours, foldable=True)
+        texts["rows"] = viewer(answers, legend=self.legend, colours=colours) if answers else ""
         styles = ["viewer.css"] * bool(answers)
-        return page(self.title, body, *map(render, styles), script=viewer_script() if answers else None)
+        script = viewer_script() if answers else None
+        return page(self.title, render("report.html", **texts), *map(render, styles), script=script)
+
+    def _places(self, tables: Sequence[Table]) -> list[tuple[str, str]]:
+        """Return the ids and names of the tables that links at the top of the page lead to, but the first table."""
+        shown = len(tables) if self.open_tables is None else self.open_tables
+        places = [(f"table-{i}", table.title) for i, table in enumerate(tables[:shown], 1)]
+        return [*places[1:][:MOST_PLACES], *[("more", "More tables")] * (len(tables) > shown)]
 
     def _html_tables(
         self,
+        tables: Sequence[Table],
         intervals: "Mapping[str, Intervals]",
         facts: Sequence[str],
         steps: Sequence[Sequence[str]] = (),
@@ -177,10 +180,10 @@ class Report:
         foldable: bool = False,
     ):
         """Return the tables, the next steps below the first; an explanation that is a fact is not repeated."""
-        tables, shown = self.page_tables(), {"intervals": intervals, "facts": facts, "steps": steps}
+        shown = {"intervals": intervals, "facts": facts, "steps": steps, "colours": colours, "foldable": foldable}
         open_tables = len(tables) if self.open_tables is None or not foldable else self.open_tables
-        shown |= {"colours": colours, "foldable": foldable, "html_table": html_table, "meanings": meanings}
-        return render("tables.html", tables=tables, open_tables=open_tables, **shown)
+        written = {"html_table": html_table, "meanings": meanings}
+        return render("tables.html", tables=tables, open_tables=open_tables, **shown, **written)
 
     def __str__(self) -> str:
         """Return what the command line prints."""
@@ -194,7 +197,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""
-        return str(render("notes.html", notes=self.notes) + self._html_tables({}, ()))
+        return str(render("notes.html", notes=self.notes) + self._html_tables(self.page_tables(), {}, ()))
 
     def show(self, console) -> None:
         """Print the report to a `rich.console.Console`."""

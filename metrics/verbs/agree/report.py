@@ -309,6 +309,8 @@ class AgreeReport(Report):
     @property
     def page_findings(self) -> list[str]:
         """The findings, the first one without what the judge rejects and accepts, which stands below it."""
+        if not self.findings:
+            return []
         first, *further = self.findings
         first, stop, more = first.partition(". It rejects ")
         return [first + "." * bool(stop), *[f"It rejects {more}"] * bool(stop), *further]
