@@ -252,19 +252,17 @@ class AccuracyReport(Report):
     @property
     def certainty(self) -> list[str]:
         """The interval of the lead of the first of two systems, else of the highest accuracy; what these assume."""
+        assumes = [f"The accuracy {assumption(self.systems)}."] * bool(assumption(self.systems))
         if any(of["low"] is None for of in self.systems.values()):
-            return []
-        first, leads = (
-            max(self.systems.values(), key=lambda of: of["accuracy"]),
-            [lead for _, lead, _ in self._leads()],
-        )
+            return assumes
+        first = max(self.systems.values(), key=lambda of: of["accuracy"])
+        leads = [lead for _, lead, _ in self._leads()]
         interval = f"The {self._percent()} interval of {number(first['accuracy'])} is {number(first['low'])} to "
         interval += f"{number(first['high'])}."
         if len(leads) == 1 and leads[0]["low"] is not None:
             low, high = (100 * leads[0][end] for end in ("low", "high"))
             interval = f"The lead is between {low:+.0f} and {high:+.0f} points ({self._percent()} interval)."
-        assumes = assumption(self.systems)
-        return [interval, *[f"The accuracy {assumes}."] * bool(assumes)]
+        return [interval, *assumes]
 
     @property
     def findings(self) -> list[str]:
