@@ -45,40 +45,40 @@ class Intervals:
     column: str  # of the table, behind which they are drawn
     estimates: Mapping[str, Mapping]  # "value", "low" and "high"; None for one that has no value or no interval
     caption: str = "95% interval"
-    of_differences: bool = False  # the axis holds 0, which is marked
+    has_zero: bool = False  # the axis holds 0, which is marked, as for differences
 
     @cached_property
     def _ends(self) -> tuple[float, float, float]:
-        values = [e[end] for e in self.estimates.values() for end in ("value", "low", "high") if e[end] is not None]
-        if self.of_differences:
-            return _axis(min([0.0, *values]), max([0.0, *values]))
-        if all(0 <= value <= 1 for value in values):
+        numbers = [e[end] for e in self.estimates.values() for end in ("value", "low", "high") if e[end] is not None]
+        if self.has_zero:
+            return _axis(min([0.0, *numbers]), max([0.0, *numbers]))
+        if all(0 <= end <= 1 for end in numbers):
             return 0.0, 1.0, 0.25
-        return _axis(min(values), max(values))
+        return _axis(min(numbers), max(numbers))
 
     @property
     def marks(self) -> list[tuple[str, str]]:
         """Places on the axis as shares of its width, and what stands there."""
         left, right, step = self._ends
         digits = len(f"{step:g}".partition(".")[2])
-        values = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
-        return [(self.at(value), number(value, digits)) for value in values]
+        places = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
+        return [(self.at(mark), number(mark, digits)) for mark in places]
 
-    def at(self, value: float) -> str:
-        """Return the place of a value on the axis.
+    def at(self, estimate: float) -> str:
+        """Return the place of an estimate on the axis.
 
         >>> Intervals("aev", {"a": {"value": 0.5, "low": None, "high": None}}).at(0.25)
         '25.00%'
         """
         left, right, _ = self._ends
-        return f"{100 * (value - left) / (right - left):.2f}%"
+        return f"{100 * (estimate - left) / (right - left):.2f}%"
 
 
 def accuracy_intervals(systems: Mapping[str, Mapping], caption: str) -> Intervals | None:
     """Return a picture of the accuracy of systems; None where no accuracy can be told."""
     estimates = {system: {**accuracy, "value": accuracy["accuracy"]} for system, accuracy in systems.items()}
-    told = any(of["value"] is not None for of in estimates.values())
-    return Intervals("accuracy", estimates, caption) if told else None
+    has_estimate = any(of["value"] is not None for of in estimates.values())
+    return Intervals("accuracy", estimates, caption) if has_estimate else None
 
 
 def lead_in_words(first: str, second: str, difference: float | None) -> str:

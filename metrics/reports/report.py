@@ -144,9 +144,9 @@ class Report:
         `names` of files stand in its commands, {"FILE": name}.
         """
         headline, *reasons = _headline_and_reason(self.page_findings[0]) if self.page_findings else ("",)
-        further = [part for finding in self.page_findings[1:] for part in _headline_and_reason(finding)]
-        said = {*self.findings, *self.next_steps}
-        notes = [note for note in self.page_notes() if as_sentence(note) not in said]
+        further = [sentence for finding in self.page_findings[1:] for sentence in _headline_and_reason(finding)]
+        findings = {*self.findings, *self.next_steps}
+        notes = [note for note in self.page_notes() if as_sentence(note) not in findings]
         note, notes = first_and_further(notes)
         steps = [f"{step[:1].upper()}{step[1:]}" for step in self.next_steps]
         steps.sort(key=lambda step: not commands([step]))
@@ -251,8 +251,8 @@ def _headline_and_reason(finding: str) -> list[str]:
     >>> _headline_and_reason("The accuracy cannot be told from these rows: too few questions.")
     ['The accuracy cannot be told from these rows.', 'Too few questions.']
     """
-    finding, told, reason = _INTERVAL.sub("", finding).partition(f" {UNTOLD}: ")
-    return [f"{finding} {UNTOLD}.", as_sentence(reason.removesuffix("."))] if told else [finding]
+    finding, untellable, reason = _INTERVAL.sub("", finding).partition(f" {UNTOLD}: ")
+    return [f"{finding} {UNTOLD}.", as_sentence(reason.removesuffix("."))] if untellable else [finding]
 
 
 def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -356,7 +356,7 @@ def with_code(text: str):
     >>> with_code("genqa-metrics label FILE -o labels.jsonl")
     Markup('<code>genqa-metrics label FILE <span class="option">-o</span> labels.jsonl</code>')
     >>> with_code("genqa-metrics explain 'my a.csv' -s ava.threshold=0.6.")
-    Markup('<code>genqa-metrics explain &#39;my a.csv&#39; -s ava.threshold=0.6</code>.')
+    Markup('<code>genqa-metrics explain &#39;my a.csv&#39; <span class="option">-s</span> ava.threshold=0.6</code>.')
     """
     from markupsafe import Markup, escape
 

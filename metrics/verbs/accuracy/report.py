@@ -244,10 +244,10 @@ class AccuracyReport(Report):
     @property
     def page_findings(self) -> list[str]:
         """The findings; where some systems have no accuracy, also which is highest of the others."""
-        told = {system: accuracy for system, accuracy in self.systems.items() if accuracy["low"] is not None}
-        if len(told) == len(self.systems) or len(told) < 2:
+        estimated = {system: accuracy for system, accuracy in self.systems.items() if accuracy["low"] is not None}
+        if len(estimated) == len(self.systems) or len(estimated) < 2:
             return self.findings
-        return [*self.findings, f"Of the others, {highest_accuracy(told, self._as_good)}"]
+        return [*self.findings, f"Of the others, {highest_accuracy(estimated, self._as_good)}"]
 
     @property
     def certainty(self) -> list[str]:
@@ -363,19 +363,19 @@ class AccuracyReport(Report):
         caption = f"{self._percent()} interval"
         pictures = {SYSTEMS: accuracy_intervals(self.systems, caption)}
         if pairs := {name: difference for name, difference, _ in self._leads()}:
-            pictures[DIFFERENCES] = Intervals("difference of accuracy", pairs, caption, of_differences=True)
+            pictures[DIFFERENCES] = Intervals("difference of accuracy", pairs, caption, has_zero=True)
         return {title: picture for title, picture in pictures.items() if picture}
 
     def _leads(self) -> list[tuple[str, dict[str, float | None], int]]:
         """Return who leads whom, by how much, and on how many questions both answer; one entry a pair of systems."""
         leads = []
         for pair in self.differences:
-            first, second, (value, low, high) = pair["first"], pair["second"], pair["difference"].values()
-            if value is not None and value < 0:
-                first, second, value = second, first, -value
-                low, high = (None, None) if low is None else (-high, -low)
-            name = lead_in_words(first, second, value)
-            leads.append((name, {"value": value, "low": low, "high": high}, pair["shared_questions"]))
+            first, second, difference = pair["first"], pair["second"], pair["difference"]
+            if (difference["value"] or 0) < 0:
+                first, second = second, first
+                low, high = (None if end is None else -end for end in (difference["high"], difference["low"]))
+                difference = {"value": -difference["value"], "low": low, "high": high}
+            leads.append((lead_in_words(first, second, difference["value"]), difference, pair["shared_questions"]))
         return leads
 
     def page_tables(self) -> list[Table]:

@@ -112,7 +112,7 @@ def intervals_of_pairs(by: Ranking) -> Intervals:
         lead_in_words(pair["first"], pair["second"], pair["difference"]["value"]): pair["difference"]
         for pair in by.pairs
     }
-    return Intervals(f"difference of {by.name}", differences, of_differences=True)
+    return Intervals(f"difference of {by.name}", differences, has_zero=True)
 
 
 def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
