@@ -340,6 +340,7 @@ def test_20_000_rows_are_filtered_and_opened(visit, tmp_path):
     page = visit(written(tmp_path / "page.html", many))
     expect(page.locator("tbody tr[id]")).to_have_count(25)
     assert shown(page) == "1 to 25 of 20,000 answers"
+    expect(page.locator(".dt-paging")).to_contain_text("800")
     page.get_by_label("Find").fill("question 9876?")
     expect(page.locator("tbody tr[id]")).to_have_count(2)
     page.keyboard.press("Escape")

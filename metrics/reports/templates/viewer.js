@@ -406,7 +406,7 @@ function connectViewer(root) {
   }
   function show() {
     root.querySelector('.labelling').hidden = !state.labels;
-    root.querySelector('.browsing').hidden = state.labels;
+    root.querySelector('.browsing').hidden = pick('actions').hidden = state.labels;
     for (const finding of root.closest('main')?.querySelectorAll('.finding, .sure, .further') ?? [])
       finding.hidden = state.labels || state.blind;  // they name systems and verdicts
     pick('heading').textContent = state.labels ? 'Label answers' : 'All answers';
