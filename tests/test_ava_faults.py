@@ -2,7 +2,7 @@
 
 import genqa_metrics
 from genqa_metrics.ava.differences import Difference, faults_of
-from genqa_metrics.verbs.score.report import FAULTS
+from genqa_metrics.reports.report import FAULTS
 
 from tests.factories.cases import with_cases
 

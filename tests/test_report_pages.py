@@ -72,6 +72,12 @@ def test_pages_can_be_read_on_a_desktop_and_on_a_phone(verb, browser, tmp_path):
             meanings.first.locator("summary").click()
             assert page.locator("dl.columns dd").first.is_visible()
         check_accessibility(page)
+        if verb == "compare":
+            further = page.locator("td.extra").first
+            expect(further).to_be_hidden()
+            page.get_by_label("more columns").first.check()
+            expect(further).to_be_visible()
+            assert page.evaluate(WIDE) == []
         if verb in ("score", "compare"):
             find_sort_and_open(page, width < 640)
         assert problems == []

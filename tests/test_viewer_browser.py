@@ -22,7 +22,9 @@ VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark"
 
 def written(path, answers):
     """Write a page of answers; return its address."""
-    body = render("view.html", title="Answers", headline="Judged right", notes=[]) + viewer(answers, command="x")
+    body = render("view.html", title="Answers", headline="Judged right", notes=[], further=[]) + viewer(
+        answers, command="x"
+    )
     path.write_text(html_page("Answers", body, render("viewer.css"), script=viewer_script()), encoding="utf-8")
     return path.as_uri()
 
@@ -77,6 +79,11 @@ def visit(browser):
     assert problems == []
 
 
+def options(page):
+    """Open the menu with the columns, what is rarely chosen, and the keys."""
+    page.get_by_text("Options", exact=True).click()
+
+
 def systems(page):
     return page.locator("tbody tr[id] td.of-system").all_inner_texts()
 
@@ -96,7 +103,9 @@ def test_filters_show_what_fits_and_the_link_shows_the_same(visit, tmp_path):
     assert counts["Judge"] == ["all", "right (6)", "unsure (0)", "wrong (6)"], "of the answers of assistant"
     page.get_by_label("Find").fill("item (1|3|5) cost")
     expect(page.locator(".dt-info")).to_contain_text("No answers")
+    options(page)
     page.get_by_label("regular expression").check()
+    options(page)
     expect(page.locator("tbody tr[id]")).to_have_count(3)
     page.get_by_role("columnheader", name="Question").click()
     page.get_by_role("columnheader", name="Question").click()
@@ -125,7 +134,7 @@ def test_filters_of_agreement_reason_topic_and_columns(visit, tmp_path):
     expect(page.locator(".dt-info")).to_contain_text("No answers")
     page.get_by_role("combobox", name="Topic").select_option("law")
     expect(page.locator("tbody tr[id]")).to_have_count(1)
-    page.get_by_text("Columns").click()
+    options(page)
     page.get_by_role("checkbox", name="Probability").check()
     expect(page.locator("td.of-probability")).to_have_text("0.50")
     page.get_by_role("checkbox", name="Answer").uncheck()
@@ -164,6 +173,7 @@ def test_a_row_opens_with_every_answer_and_the_words_that_differ(visit, tmp_path
 def test_csv_has_what_is_filtered(visit, tmp_path):
     page = visit(written(tmp_path / "page.html", answers()))
     page.get_by_role("combobox", name="Judge").select_option("wrong")
+    options(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV of these rows").click()
     rows = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
@@ -175,6 +185,7 @@ def test_csv_has_what_is_filtered(visit, tmp_path):
 
 def test_blind_hides_system_and_verdict_also_of_a_link_and_a_file(visit, tmp_path):
     page = visit(written(tmp_path / "page.html", answers()))
+    options(page)
     page.get_by_label("blind").check()
     page.keyboard.press("Tab")
     for hidden in ("System", "Judge", "Agreement", "Reason"):
@@ -307,8 +318,10 @@ def test_hostile_texts_are_shown_and_not_run(visit, tmp_path):
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
 def test_every_view_is_accessible_and_fits(visit, tmp_path, width, scheme):
     page = visit(written(tmp_path / "page.html", answers()), width, scheme)
-    for key in ("j", "Escape", ""):
-        if key:
+    for key in ("j", "Escape", "Options", ""):
+        if key == "Options":
+            options(page)
+        elif key:
             page.keyboard.press(key)
         else:
             page.get_by_role("button", name="Label 6 answers").click()
@@ -327,6 +340,7 @@ def test_20_000_rows_are_filtered_and_opened(visit, tmp_path):
     page = visit(written(tmp_path / "page.html", many))
     expect(page.locator("tbody tr[id]")).to_have_count(25)
     assert shown(page) == "1 to 25 of 20,000 answers"
+    expect(page.locator(".dt-paging")).to_contain_text("800")
     page.get_by_label("Find").fill("question 9876?")
     expect(page.locator("tbody tr[id]")).to_have_count(2)
     page.keyboard.press("Escape")

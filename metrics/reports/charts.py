@@ -1,8 +1,10 @@
-"""Charts of reports."""
+"""Pictures of intervals, which stand in a column of their table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
-from .table import estimate, number, render
+from .table import number
 
 # Okabe and Ito's colours, told apart by people with any colour vision; without black and yellow, which pages hide.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
@@ -33,34 +35,58 @@ def _axis(low: float, high: float) -> tuple[float, float, float]:
     return round(start * step, 10), round(max(stop, start + 1) * step, 10), round(step, 10)
 
 
-def forest_chart(
-    estimates: Mapping[str, Mapping], first: Sequence[str], caption: str = "", ends: Sequence[float] = ()
-):
-    """Return a chart of systems' scores with intervals (`markupsafe.Markup`), in which the `first` ones stand out.
+@dataclass(frozen=True)
+class Intervals:
+    """Estimates with intervals on one axis, drawn in the table whose rows begin with their names.
 
-    `ends` are values that the axis holds, too.
+    The axis of numbers between 0 and 1 is not cut: it would make small differences look large.
     """
-    limits = (e[end] for e in estimates.values() for end in ("value", "low", "high") if e[end] is not None)
-    places = [*limits, *ends]
-    left, right, step = _axis(min(places), max(places))
-    marks = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
-    digits = len(f"{step:g}".partition(".")[2])
 
-    def at(score: float) -> str:
-        return f"{100 * (score - left) / (right - left):.2f}%"
+    column: str  # of the table, behind which they are drawn
+    estimates: Mapping[str, Mapping]  # "value", "low" and "high"; None for one that has no value or no interval
+    caption: str = "95% interval"
+    has_zero: bool = False  # the axis holds 0, which is marked, as for differences
 
-    shown = {"estimates": estimates, "first": first, "caption": caption, "marks": marks, "digits": digits}
-    return render("forest.html", **shown, at=at, number=number, estimate=estimate)
+    @cached_property
+    def _ends(self) -> tuple[float, float, float]:
+        numbers = [e[end] for e in self.estimates.values() for end in ("value", "low", "high") if e[end] is not None]
+        if self.has_zero:
+            return _axis(min([0.0, *numbers]), max([0.0, *numbers]))
+        if all(0 <= end <= 1 for end in numbers):
+            return 0.0, 1.0, 0.25
+        return _axis(min(numbers), max(numbers))
+
+    @property
+    def marks(self) -> list[tuple[str, str]]:
+        """Places on the axis as shares of its width, and what stands there."""
+        left, right, step = self._ends
+        digits = len(f"{step:g}".partition(".")[2])
+        places = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
+        return [(self.at(mark), number(mark, digits)) for mark in places]
+
+    def at(self, estimate: float) -> str:
+        """Return the place of an estimate on the axis.
+
+        >>> Intervals("aev", {"a": {"value": 0.5, "low": None, "high": None}}).at(0.25)
+        '25.00%'
+        """
+        left, right, _ = self._ends
+        return f"{100 * (estimate - left) / (right - left):.2f}%"
 
 
-MAX_CHARTED = 30  # systems of a chart of accuracies
+def accuracy_intervals(systems: Mapping[str, Mapping], caption: str) -> Intervals | None:
+    """Return a picture of the accuracy of systems; None where no accuracy can be told."""
+    estimates = {system: {**accuracy, "value": accuracy["accuracy"]} for system, accuracy in systems.items()}
+    has_estimate = any(of["value"] is not None for of in estimates.values())
+    return Intervals("accuracy", estimates, caption) if has_estimate else None
 
 
-def accuracy_chart(systems: Mapping[str, Mapping], first: Sequence[str], percent: str):
-    """Return a chart of the accuracy of systems (`markupsafe.Markup`), the best first; None for too many systems."""
-    systems = {system: accuracy for system, accuracy in systems.items() if accuracy["accuracy"] is not None}
-    if not 0 < len(systems) <= MAX_CHARTED:
-        return None
-    order = sorted(systems, key=lambda system: -systems[system]["accuracy"])
-    estimates = {system: {**systems[system], "value": systems[system]["accuracy"]} for system in order}
-    return forest_chart(estimates, first, f"accuracy, with {percent} intervals")
+def lead_in_words(first: str, second: str, difference: float | None) -> str:
+    """Return who leads by a difference, which is that of the first system minus the second.
+
+    >>> lead_in_words("a", "b", 0.1), lead_in_words("a", "b", 0.0), lead_in_words("a", "b", None)
+    ('a leads b', 'a equals b', 'a and b')
+    """
+    if difference is None:
+        return f"{first} and {second}"
+    return f"{first} {'leads' if difference else 'equals'} {second}"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.reading import UNKNOWN_FAULT, the_first
 from ..registry import JUDGE
@@ -28,11 +29,23 @@ from .table import (
 )
 from .viewer import ViewedAnswer, viewer, viewer_script
 
+if TYPE_CHECKING:
+    from .charts import Intervals
+
 MOST_NAMED = 5  # in a sentence
 MOST_CHARACTERS = 80  # of the names that a sentence lists
 WIDTH, SCREEN = 100, 30  # columns and lines of a first screen at most
 _FILES = re.compile(r"(genqa-metrics [a-z]+ |--labels )(FILE|LABELS)\b")  # in commands that sentences name
 _COMMAND = re.compile(r"genqa-metrics [a-z]+ (?:FILE|LABELS)(?: --?[a-z-]+(?: (?:[\w./=]*[\w/]|'[^']*'))?)*")
+SYSTEM_COLOURS = 7  # in page.css
+MOST_PLACES = 3  # tables of a page that its links name
+RESTS_ON = "What the numbers rest on"
+_BACKGROUND = re.compile(  # notes that change no decision, or that say what a finding assumes: they stand at the end
+    "column label was read as|assumes that the labelled answers were picked|the judge can err more than on the data"
+    "|for other questions or very different systems|were read by the second one| rows of [0-9,]+ questions: "
+    "|answers to one question are alike|questions or more are needed to decide"
+)
+_INTERVAL = re.compile(r" \[[-+]?[0-9.]+, [-+]?[0-9.]+\]")
 _NO_BREAK = "\ue000"  # stands for a blank in a command, which is printed on one line
 
 
@@ -40,7 +53,6 @@ class Report:
     """The result of a verb. Subclasses define its tables, from which all output forms are made."""
 
     title: str  # of the page and the Markdown
-    styles: tuple[str, ...] = ()  # style sheets of the page beside page.css, files of the folder templates
     notes: list[str]  # what a reader must know before the numbers, one sentence each
     warnings: Sequence[str] = ()  # scores that mean less than they seem to, one sentence each
     headline: str = ""  # what was scored, for the top of the page
@@ -63,12 +75,26 @@ class Report:
 
     @property
     def page_findings(self) -> Sequence[str]:
-        """The findings in the form that the top of the page shows."""
+        """The findings in the form that the top of the page shows, the first one as its headline."""
         return self.findings
+
+    @property
+    def certainty(self) -> Sequence[str]:
+        """How sure the first finding is and what it assumes, one sentence each, for the page."""
+        return ()
+
+    @property
+    def page_headline(self) -> str:
+        """The headline without what `certainty` says."""
+        return self.headline
 
     def page_notes(self) -> list[str]:
         """Return the notes as pages have them."""
         return [*self.warnings, *self.notes]
+
+    def page_facts(self) -> list[str]:
+        """Return what the numbers rest on, with what pages do not say beside their tables."""
+        return self.facts()
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -90,8 +116,8 @@ class Report:
         comments = "\n".join(f"% {visible(line)}" for line in lines)
         return "\n\n".join([comments, *map(latex_table, self.tables())]) + "\n"
 
-    def charts(self) -> dict:
-        """Return charts (`markupsafe.Markup`) for the page, by the title of the table that they stand above."""
+    def intervals(self) -> "dict[str, Intervals]":
+        """Return what pages draw in their tables, by the titles of these."""
         return {}
 
     def to_json(self) -> str:
@@ -110,40 +136,54 @@ class Report:
             blocks += [f"## {markdown(table.title)}", *[markdown(table.explanation)] * bool(explained)]
             blocks.append(markdown_table(table))
         facts = "\n".join(f"- {markdown_code(line)}" for line in facts)
-        return "\n\n".join([*blocks, "## What the numbers rest on", facts])
+        return "\n\n".join([*blocks, f"## {RESTS_ON}", facts])
 
     def to_html(self, names: Mapping[str, str] | None = None) -> str:
         """Return the report as one HTML page that needs no outside resource; its one script is the row viewer's.
 
         `names` of files stand in its commands, {"FILE": name}.
         """
-        facts, files = self.facts(), names or {}
-        steps = _commands_with_files(self.next_steps, files)
-        tables = self._html_tables(self.charts(), facts, self.open_tables, steps)
+        headline, *reasons = _headline_and_reason(self.page_findings[0]) if self.page_findings else ("",)
+        further = [sentence for finding in self.page_findings[1:] for sentence in _headline_and_reason(finding)]
         findings = {*self.findings, *self.next_steps}
         notes = [note for note in self.page_notes() if as_sentence(note) not in findings]
-        texts = {"findings": self.page_findings, "notes": notes, "facts": facts}
-        texts = {name: _commands_with_files(lines, files) for name, lines in texts.items()}
-        texts |= {"title": self.title, "headline": self.headline}
-        sections = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
-        if self.next_steps:
-            sections.insert(1, ("next", "What to do next"))
-        answers = self.answers_of_page()
-        sections += [("answers", "All answers")] * bool(answers)
-        sections.append(("facts", "What the numbers rest on"))
-        rows = viewer(answers, legend=self.legend) if answers else ""
-        body = render("report.html", **texts, places=sections, tables=tables, rows=rows)
-        styles = [*self.styles, *["viewer.css"] * bool(answers)]
-        return page(self.title, body, *map(render, styles), script=viewer_script() if answers else None)
+        note, notes = first_and_further(notes)
+        steps = [f"{step[:1].upper()}{step[1:]}" for step in self.next_steps]
+        steps.sort(key=lambda step: not commands([step]))
+        texts = {"finding": [headline] * bool(headline), "certainty": [*reasons, *self.certainty], "further": further}
+        texts |= {"note": note, "notes": notes, "facts": self.page_facts()}
+        texts = {name: _commands_with_files(lines, names or {}) for name, lines in texts.items()}
+        steps = [_commands_with_files(_with_commands_apart(step), names or {}) for step in steps]
+        tables, answers = self.page_tables(), self.answers_of_page()
+        colours = colours_of({row[0] for table in tables if table.header[0] == "system" for row in table.rows})
+        places = [*self._places(tables), *[("answers", "All answers")] * bool(answers), ("facts", RESTS_ON)]
+        texts |= {"title": self.title, "headline": self.page_headline, "places": places, "rests_on": RESTS_ON}
+        texts["tables"] = self._html_tables(tables, self.intervals(), texts["facts"], steps, colours, foldable=True)
+        texts["rows"] = viewer(answers, legend=self.legend, colours=colours) if answers else ""
+        styles = ["viewer.css"] * bool(answers)
+        script = viewer_script() if answers else None
+        return page(self.title, render("report.html", **texts), *map(render, styles), script=script)
+
+    def _places(self, tables: Sequence[Table]) -> list[tuple[str, str]]:
+        """Return the ids and names of the tables that links at the top of the page lead to, but the first table."""
+        shown = len(tables) if self.open_tables is None else self.open_tables
+        places = [(f"table-{i}", table.title) for i, table in enumerate(tables[:shown], 1)]
+        return [*places[1:][:MOST_PLACES], *[("more", "More tables")] * (len(tables) > shown)]
 
     def _html_tables(
-        self, charts: Mapping, facts: Sequence[str], open_tables: int | None = None, next_steps: Sequence[str] = ()
+        self,
+        tables: Sequence[Table],
+        intervals: "Mapping[str, Intervals]",
+        facts: Sequence[str],
+        steps: Sequence[Sequence[str]] = (),
+        colours: Mapping[str, int] | None = None,
+        foldable: bool = False,
     ):
-        """Return the tables with charts above them; an explanation that is a fact of the page is not repeated."""
-        written = {"html_table": html_table, "meanings": meanings, "next_steps": next_steps}
-        tables = self.page_tables()
-        shown = len(tables) if open_tables is None else open_tables
-        return render("tables.html", tables=tables, charts=charts, facts=facts, open_tables=shown, **written)
+        """Return the tables, the next steps below the first; an explanation that is a fact is not repeated."""
+        shown = {"intervals": intervals, "facts": facts, "steps": steps, "colours": colours, "foldable": foldable}
+        open_tables = len(tables) if self.open_tables is None or not foldable else self.open_tables
+        written = {"html_table": html_table, "meanings": meanings}
+        return render("tables.html", tables=tables, open_tables=open_tables, **shown, **written)
 
     def __str__(self) -> str:
         """Return what the command line prints."""
@@ -157,7 +197,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""
-        return str(render("notes.html", notes=self.notes) + self._html_tables({}, ()))
+        return str(render("notes.html", notes=self.notes) + self._html_tables(self.page_tables(), {}, ()))
 
     def show(self, console) -> None:
         """Print the report to a `rich.console.Console`."""
@@ -182,7 +222,37 @@ def as_sentence(note: str) -> str:
     return f"{note}." if note.partition(" ")[0].endswith(":") else f"{note[:1].upper()}{note[1:]}."
 
 
+def colours_of(systems: Collection[str]) -> dict[str, int]:
+    """Return the number of each system's colour in page.css, by the order of names; {} for one, or too many."""
+    return {system: i for i, system in enumerate(sorted(systems))} if 1 < len(systems) <= SYSTEM_COLOURS else {}
+
+
+def first_and_further(notes: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return [the first note that can change a decision], for the top of a page, and the others, as sentences.
+
+    >>> first_and_further(["column label was read as labels of people, which 2 of 9 rows have", "3 texts were cut"])
+    (['3 texts were cut.'], ['Column label was read as labels of people, which 2 of 9 rows have.'])
+    """
+    notes = list(dict.fromkeys(notes))
+    first = next((note for note in notes if not _BACKGROUND.search(note)), None)
+    return [f"{first}".removesuffix(".") + "."] * (first is not None), [
+        as_sentence(note) for note in notes if note != first
+    ]
+
+
 UNTOLD = "cannot be told from these rows"
+
+
+def _headline_and_reason(finding: str) -> list[str]:
+    """Return a finding for a page, whose tables have the intervals, and why something cannot be told as a sentence.
+
+    >>> _headline_and_reason("b leads a by 6 points [-10, +23]: this could be chance.")
+    ['b leads a by 6 points: this could be chance.']
+    >>> _headline_and_reason("The accuracy cannot be told from these rows: too few questions.")
+    ['The accuracy cannot be told from these rows.', 'Too few questions.']
+    """
+    finding, untellable, reason = _INTERVAL.sub("", finding).partition(f" {UNTOLD}: ")
+    return [f"{finding} {UNTOLD}.", as_sentence(reason.removesuffix("."))] if untellable else [finding]
 
 
 def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -320,6 +390,22 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     return [f"Why judged wrong ({counts}): {'; '.join(each)}{more}"] if each else []
 
 
+FAULTS = "Why answers were judged wrong"  # a table
+_OF_FAULTS = (
+    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. Another "
+    "value: a number, name or other word in place of the accepted one. Another order: the accepted items in another "
+    "order. Lacks a part: of the accepted answer. Adds something: that is not accepted, which need not be wrong. "
+    "Declined: gives no answer. Unknown: the words do not show it."
+)
+
+
+def faults_table(faults: Mapping[str, Mapping[str, int]], kinds: Iterable[str]) -> Table:
+    """Return the number of rejected answers of each system by fault; `kinds` are the faults that a judge knows."""
+    kinds = [*kinds, UNKNOWN_FAULT]
+    rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in faults.items()]
+    return Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS)
+
+
 def rejected(accuracy: Mapping) -> int:
     """Return the number of rejected answers of a system, from its "rows" and "judged", the share accepted."""
     return round((1 - accuracy["judged"]) * accuracy["rows"])
@@ -395,9 +481,18 @@ def say_next(console, steps: Iterable[str]) -> None:
     """Print what to do next; commands after a colon are lines of their own, which can be copied."""
     for step in steps:
         step = f"Next: {step[:1].lower()}{step[1:]}"
-        apart = re.sub(rf": ({_COMMAND.pattern})[.,]?(?: |$)", r":\n  \1\n", step).replace("\nthen:\n", "\n")
-        for line in apart.strip().split("\n"):
+        for line in _with_commands_apart(step):
             say(console, [line], "bold green" if line.startswith("  ") else "", WIDTH)
+
+
+def _with_commands_apart(step: str) -> list[str]:
+    """Return the lines of a step: commands after a colon are lines of their own.
+
+    >>> _with_commands_apart("Label all: genqa-metrics label FILE, then: genqa-metrics accuracy FILE.")
+    ['Label all:', '  genqa-metrics label FILE', '  genqa-metrics accuracy FILE']
+    """
+    apart = re.sub(rf": ({_COMMAND.pattern})[.,]?(?: |$)", r":\n  \1\n", step).replace("\nthen:\n", "\n")
+    return apart.strip().split("\n")
 
 
 def _commands_with_files(lines: Iterable[str], names: Mapping[str, str], blank: str = " ") -> list[str]:

@@ -6,8 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.reading import one_line
+
+if TYPE_CHECKING:
+    from .charts import Intervals
 
 GAP, NARROW_GAP = 3, 2  # characters between two columns in a terminal
 ORIGINS = {
@@ -30,6 +34,7 @@ class Table:
     texts: Collection[int] = ()  # numbers of the columns that hold texts, which pages break over several lines
     whole: Mapping[tuple[int, int], str] = field(default_factory=dict)  # texts that pages unfold in place of a cell
     short: Mapping[str, str] = field(default_factory=dict)  # what terminals and HTML call a column
+    extra: Collection[str] = ()  # columns that pages show when a reader asks for more
 
     @property
     def headings(self) -> list[str]:
@@ -46,7 +51,7 @@ class Table:
     @property
     def origins(self) -> str:
         """What the words before the colons in the headings mean, as one line; "" where there are none."""
-        words = dict.fromkeys(name.partition(": ")[0] for name in self.headings)
+        words = dict.fromkeys(name.partition(": ")[0] for name in self.headings if ": " in name)
         return "; ".join(f"{word}: {ORIGINS[word]}" for word in words if word in ORIGINS)
 
 
@@ -301,12 +306,21 @@ def latex_table(table: Table) -> str:
     return "\n".join([*lines, "    \\bottomrule", "  \\end{tabular}", *below, "\\end{table}"])
 
 
-def html_table(table: Table, text_columns: Collection[int] | None = None):
+def html_table(
+    table: Table,
+    text_columns: Collection[int] | None = None,
+    intervals: "Intervals | None" = None,
+    colours: Mapping[str, int] | None = None,
+    foldable: bool = False,
+):
     """Return a table in HTML (`markupsafe.Markup`), without its title and explanation.
 
-    `text_columns` are aligned at the left, of a table whose title is its caption.
+    `text_columns` are aligned at the left, of a table whose title is its caption. `intervals` are drawn behind their
+    column; `colours` are numbers of systems' colours, see page.css; `foldable`: `Table.extra` is hidden at first.
     """
-    return render("table.html", table=table, rows=table.rows, texts=text_columns)
+    options = {"texts": text_columns, "intervals": intervals, "colours": colours or {}, "foldable": foldable}
+    drawn_behind = table.header.index(intervals.column) if intervals else None
+    return render("table.html", table=table, rows=table.rows, drawn_behind=drawn_behind, **options)
 
 
 @cache
@@ -339,16 +353,17 @@ def with_code(text: str):
 
     >>> with_code("`compare` reads a|b:x+y|c"), with_code("<i> | `")
     (Markup('<code>compare</code> reads a|<wbr>b:x+<wbr>y|<wbr>c'), Markup('&lt;i&gt; | `'))
-    >>> with_code("genqa-metrics label FILE -o labels.jsonl, or -m ava")
-    Markup('<code>genqa-metrics label FILE -o labels.jsonl</code>, or <code>-m ava</code>')
+    >>> with_code("genqa-metrics label FILE -o labels.jsonl")
+    Markup('<code>genqa-metrics label FILE <span class="option">-o</span> labels.jsonl</code>')
     >>> with_code("genqa-metrics explain 'my a.csv' -s ava.threshold=0.6.")
-    Markup('<code>genqa-metrics explain &#39;my a.csv&#39; -s ava.threshold=0.6</code>.')
+    Markup('<code>genqa-metrics explain &#39;my a.csv&#39; <span class="option">-s</span> ava.threshold=0.6</code>.')
     """
     from markupsafe import Markup, escape
 
-    shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible(text))))
+    shown = re.sub(r"(?<!\S)\+-(?=\d)", "\u00b1", visible(text))
+    shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(shown)))
     shown = _COMMAND.sub(r"<code>\g<0></code>", shown)
-    shown = re.sub(r"(?<=[ >])--[a-z-]+", r'<span class="option">\g<0></span>', shown)  # on one line
+    shown = re.sub(r"(?<=[ >])--?[a-z][a-z-]*", r'<span class="option">\g<0></span>', shown)  # on one line
     words = (re.sub(r"[|+](?=.)", r"\g<0><wbr>", w) if w.count("|") > 1 else w for w in shown.split(" "))
     return Markup(" ".join(words))
 

@@ -180,12 +180,14 @@ def viewer(
     command: str = "",
     legend: str = "",
     download: str = "labels.jsonl",
+    colours: Mapping[str, int] | None = None,
 ):
     """Return the viewer of answers as HTML (`markupsafe.Markup`) for a page with `viewer_script` and viewer.css.
 
     A single answer is shown open, without what finds others. `legend` says what marks of answers mean. `serves`: the
     page comes from `genqa-metrics view`, which saves labels and estimates the accuracy; otherwise labels are
-    downloaded as a file named `download`. `command` is what estimates the accuracy from such a file.
+    downloaded as a file named `download`. `command` is what estimates the accuracy from such a file. `colours` are
+    numbers of the colours of systems, see page.css.
     """
     from markupsafe import Markup
 
@@ -193,7 +195,12 @@ def viewer(
     from ..core.scorer import UNSURE_FROM, UNSURE_TO
 
     options = {"serves": serves, "rater": rater, "command": command, "unsure": [UNSURE_FROM, UNSURE_TO]}
-    options |= {"download": download, "legend": legend, "single": len(answers) == 1 and not serves}
+    options |= {
+        "colours": colours or {},
+        "download": download,
+        "legend": legend,
+        "single": len(answers) == 1 and not serves,
+    }
     options["columns"] = {"probability": SAMPLING_PROBABILITY, "planned": PLANNED_LABELS}
     text = json.dumps(options).translate(_IN_SCRIPT)[:-1] + f', "questions": {questions}}}'
     plain = {"answers": answers[:MOST_WITHOUT_SCRIPTS], "count": count, "single": options["single"]}

@@ -349,6 +349,12 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
     return f"{sentence}; with its verdicts the {labels:,} labels give intervals as narrow as {worth:,.0f} labels alone"
 
 
+OF_CONFUSION = (
+    "Missed: right, but judged wrong. Let through: wrong, but judged right. The four counts add up to the labelled "
+    "answers; both right and let through are those judged right."
+)
+
+
 def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], explanation: str) -> Table:
     """Return a table with the counts of `scoring.CONFUSION`, agreement and kappa of every system."""
     rows = []
@@ -357,9 +363,7 @@ def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], explan
         shares = [number(agreement["agreement"]), number(agreement["kappa"])]
         rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
     header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
-    explanation += " Missed: right, but judged wrong. Let through: wrong, but judged right. The four counts add up to "
-    explanation += "the labelled answers; both right and let through are those judged right."
-    return Table(title, header, rows, explanation, short=short_names(header))
+    return Table(title, header, rows, f"{explanation} {OF_CONFUSION}", short=short_names(header), extra=["kappa"])
 
 
 def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[object]] | None = None) -> str:

@@ -54,12 +54,13 @@ function connectViewer(root) {
   ].filter(([name]) => !['verdict', 'probability', 'topic', 'id'].includes(name) || has(name));
   const secretColumns = ['system', 'verdict', 'probability', 'why', ...scores];
   const first = ['question', 'system', 'answer', 'verdict', 'label', 'why', ...has('verdict') ? [] : scores.slice(0, 2)]
-    .filter(name => (name !== 'label' || has('label')) && (name !== 'why' || has('kind') || has('reason')));
+    .filter(name => (name !== 'system' || rows.some(row => row.system)) && (name !== 'label' || has('label')) && (name !== 'why' || has('kind') || has('reason')));
   const state = { find: '', regular: false, blind: false, order: '', columns: first, row: 0, labels: false, raw: false };
   for (const name in facets) state[name] = '';
 
   const verdict = (value, prefix = '') => value == null ? '' : el('span', { className: `verdict ${word(value)}` },
     `${value >= .5 ? '✓' : '✗'} ${prefix}${word(value)}`);
+  const dot = system => system in data.colours ? el('span', { className: `dot system${data.colours[system]}` }) : '';
   const tag = row => isUnsure(row) ? el('span', { className: 'unsure' }, ' unsure') : '';
   const cells = {
     question: row => button(one(pair(row.asked.question)[0] || row.id || `row ${row.number}`), null,
@@ -68,6 +69,7 @@ function connectViewer(root) {
     verdict: row => el('span', {}, verdict(row.verdict), tag(row)),
     label: row => verdict(row.label) || '',
     probability: row => row.probability == null ? '' : shownProbability(row.probability),
+    system: row => el('span', {}, dot(row.system), seen(row.system)),
   };
   const display = (name, value, row) => {
     const node = cells[name]?.(row) ?? (typeof value === 'number' ? (isNaN(value) ? '–' : value.toFixed(3)) : seen(value));
@@ -99,7 +101,7 @@ function connectViewer(root) {
   const fits = (row, but) => row.found && Object.entries(facets).every(([name, [, of]]) => name === but || !state[name] || of(row).includes(state[name]));
   const table = new DataTable(root.querySelector('table'), {
     data: rows, order: [], autoWidth: false, pageLength: isPart ? 8 : 25, lengthMenu: [8, 25, 100, 500], rowId: row => `row-${row.number}`,
-    layout: { topStart: null, topEnd: null, bottomStart: 'info', bottomEnd: 'paging', bottom2Start: 'pageLength' },
+    layout: { topStart: null, topEnd: null, bottomStart: ['info', 'pageLength'], bottomEnd: 'paging' },
     language: { info: '_START_ to _END_ of _TOTAL_ answers', infoFiltered: '(_MAX_ in all)', infoEmpty: 'No answers',
       zeroRecords: 'No answer fits these filters.', lengthMenu: '_MENU_ a page' },
     columns: columns.map(([name, title, of]) => ({
@@ -271,7 +273,7 @@ function connectViewer(root) {
       const choose = el('select', { id: `filter-${name}`, onchange: event => { state[name] = event.target.value; update(); } },
         el('option', { value: '' }, 'all'), ...[...counts].sort().map(([value, count]) =>
           el('option', { value, selected: state[name] === value }, `${seen(value)} (${count.toLocaleString('en')})`)));
-      return el('span', { className: 'field' }, el('label', { htmlFor: choose.id }, title), choose);
+      return el('span', { className: state[name] ? 'field chosen' : 'field' }, el('label', { htmlFor: choose.id }, title), choose);
     }).filter(Boolean));
     if (focused?.startsWith('filter-')) document.getElementById(focused)?.focus();
     const shown = columns.map(([name]) => state.columns.includes(name) && !(state.blind && secretColumns.includes(name)));
@@ -407,9 +409,9 @@ function connectViewer(root) {
   }
   function show() {
     root.querySelector('.labelling').hidden = !state.labels;
-    root.querySelector('.browsing').hidden = state.labels;
-    const finding = root.closest('main')?.querySelector('.finding');
-    if (finding) finding.hidden = state.labels || state.blind;  // it names systems and verdicts
+    root.querySelector('.browsing').hidden = pick('actions').hidden = state.labels;
+    for (const finding of root.closest('main')?.querySelectorAll('.finding, .sure, .further') ?? [])
+      finding.hidden = state.labels || state.blind;  // they name systems and verdicts
     pick('heading').textContent = state.labels ? 'Label answers' : 'All answers';
   }
   const estimates = el('div', { className: 'estimates', ariaLive: 'polite' });
@@ -451,13 +453,18 @@ function connectViewer(root) {
   pick('find').oninput = event => { state.find = event.target.value; clearTimeout(waiting); waiting = setTimeout(update, 150); };
   pick('regular').onchange = event => { state.regular = event.target.checked; update(); };
   pick('blind').onchange = event => blind(event.target.checked);
-  pick('actions').append(tasks.length ? begin : '',
-    button('Copy these rows', () => copy(filtered('\t'), 'The rows are copied.')), button('CSV of these rows', () => save('answers.csv', filtered(','), 'text/csv')));
+  pick('actions').append(tasks.length ? begin : '');
+  pick('files').append(button('Copy these rows', () => copy(filtered('\t'), 'The rows are copied.')),
+    button('CSV of these rows', () => save('answers.csv', filtered(','), 'text/csv')));
   pick('download').append(button('Download the labels', download));
   table.on('order', () => {
     const [place, way] = table.order()[0] ?? [];
     state.order = way ? `${columns[place]?.[0]} ${way}` : '';
     write();
+  });
+  table.on('draw', () => {
+    root.querySelector('.dt-paging').hidden = table.page.info().pages < 2;
+    root.querySelector('.dt-length').hidden = rows.length <= 8;
   });
   table.on('draw', () => { if (state.row && !root.querySelector('tr.shown')) state.row = 0; });
   addEventListener('hashchange', read);

@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...registry import JUDGE
-from ...reports.charts import accuracy_chart
+from ...reports.charts import Intervals, accuracy_intervals, lead_in_words
 from ...reports.report import (
     Report,
     as_sentence,
@@ -28,6 +28,7 @@ from ...scale.options import OnError, Settings, check_options
 from ...scale.scoring import CONFUSION
 from ..inputs import digested_sources, read_answers
 from ..judge_errors import (
+    OF_CONFUSION,
     JudgeErrors,
     assumption,
     checked_judge,
@@ -44,7 +45,7 @@ from ..label.stopping import stopped_outcomes
 from ..view.rows import viewed_answers
 from .estimates import JudgedAnswers
 
-SYSTEMS = "Accuracy of the systems"  # a table
+SYSTEMS, JUDGE_AND_PEOPLE, DIFFERENCES = "Accuracy of the systems", "Judge and people", "Differences of systems"
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
 CORRECTION = "holm"  # of differences by labels, as in `compare`
 
@@ -184,7 +185,6 @@ class AccuracyReport(Report):
     """
 
     title = "Accuracy"
-    styles = ("forest.css",)
 
     genqa_metrics: str
     inputs: list[dict[str, Any]]
@@ -236,13 +236,45 @@ class AccuracyReport(Report):
         return [self._systems(), *filter(None, (self._agreement(), self._by_slice(), self._differences()))]
 
     @property
+    def page_headline(self) -> str:
+        """What was judged by what."""
+        return self.headline.partition("; the accuracy ")[0]
+
+    @property
+    def page_findings(self) -> list[str]:
+        """The findings; where some systems have no accuracy, also which is highest of the others."""
+        estimated = {system: accuracy for system, accuracy in self.systems.items() if accuracy["low"] is not None}
+        if len(estimated) == len(self.systems) or len(estimated) < 2:
+            return self.findings
+        return [*self.findings, f"Of the others, {highest_accuracy(estimated, self._as_good)}"]
+
+    @property
+    def certainty(self) -> list[str]:
+        """The interval of the lead of the first of two systems, else of the highest accuracy; what these assume."""
+        assumes = [f"The accuracy {assumption(self.systems)}."] * bool(assumption(self.systems))
+        if any(of["low"] is None for of in self.systems.values()):
+            return assumes
+        first = max(self.systems.values(), key=lambda of: of["accuracy"])
+        leads = [lead for _, lead, _ in self._leads()]
+        interval = f"The {self._percent()} interval of {number(first['accuracy'])} is {number(first['low'])} to "
+        interval += f"{number(first['high'])}."
+        if len(leads) == 1 and leads[0]["low"] is not None:
+            low, high = (100 * leads[0][end] for end in ("low", "high"))
+            interval = f"The lead is between {low:+.0f} and {high:+.0f} points ({self._percent()} interval)."
+        return [interval, *assumes]
+
+    @property
     def findings(self) -> list[str]:
         """Which system has the highest accuracy, and which others may be as good."""
+        return untold(self.notes)[0] or [highest_accuracy(self.systems, self._as_good)]
+
+    @property
+    def _as_good(self) -> list[str]:
+        """The systems whose lower accuracy than the highest one may be chance."""
         with_interval = [system for system, accuracy in self.systems.items() if accuracy["low"] is not None]
         first = max(with_interval, key=lambda system: self.systems[system]["accuracy"], default=None)
         open_pairs = [(p["first"], p["second"]) for p in self.differences if not _is_clear(p["difference"])]
-        as_good = [system for pair in open_pairs if first in pair for system in pair]
-        return untold(self.notes)[0] or [highest_accuracy(self.systems, as_good)]
+        return [system for pair in open_pairs if first in pair for system in pair]
 
     @property
     def next_steps(self) -> list[str]:
@@ -325,10 +357,46 @@ class AccuracyReport(Report):
             sentences.append(f"+-5 points need {each} on about {rounded(max(questions))} such questions")
         return ["; ".join(sentences)] * bool(sentences)
 
-    def charts(self) -> dict:
-        """Return a chart of the accuracy, for the table of the systems."""
-        chart = accuracy_chart(self.systems, (), self._percent())
-        return {SYSTEMS: chart} if chart else {}
+    def intervals(self) -> dict[str, Intervals]:
+        """Return the intervals of the accuracy and of its differences, for their tables."""
+        caption = f"{self._percent()} interval"
+        pictures = {SYSTEMS: accuracy_intervals(self.systems, caption)}
+        if pairs := {name: difference for name, difference, _ in self._leads()}:
+            pictures[DIFFERENCES] = Intervals("difference of accuracy", pairs, caption, has_zero=True)
+        return {title: picture for title, picture in pictures.items() if picture}
+
+    def _leads(self) -> list[tuple[str, dict[str, float | None], int]]:
+        """Return who leads whom, by how much, and on how many questions both answer; one entry a pair of systems."""
+        leads = []
+        for pair in self.differences:
+            first, second, difference = pair["first"], pair["second"], pair["difference"]
+            if (difference["value"] or 0) < 0:
+                first, second = second, first
+                low, high = (None if end is None else -end for end in (difference["high"], difference["low"]))
+                difference = {"value": -difference["value"], "low": low, "high": high}
+            leads.append((lead_in_words(first, second, difference["value"]), difference, pair["shared_questions"]))
+        return leads
+
+    def page_tables(self) -> list[Table]:
+        """Return the tables; further columns of the systems are shown when a reader asks for them."""
+        systems, *further = self.tables()
+        shown = ("system", "accuracy", "from", "labelled")
+        extra = [name for name in systems.header if name not in shown] if "from" in systems.header else ()
+        in_words = {}
+        if leads := self._leads():
+            cells = ("cannot tell" if lead["value"] is None else estimate(lead) for _, lead, _ in leads)
+            rows = [[name, cell, f"{of[-1]:,}"] for (name, *of), cell in zip(leads, cells, strict=True)]
+            in_words[DIFFERENCES] = {"header": ["comparison", "difference of accuracy", "questions in common"]}
+            in_words[DIFFERENCES] |= {"rows": rows, "explanation": "Bold: chance is unlikely to explain it."}
+        in_words[JUDGE_AND_PEOPLE] = {"explanation": OF_CONFUSION}
+        further = [replace(table, **in_words.get(table.title, {})) for table in further]
+        return [replace(systems, explanation="", extra=extra), *further]
+
+    def page_facts(self) -> list[str]:
+        """Return what the numbers rest on, with what the columns of the systems are."""
+        further = (table for table in self.tables()[1:] if table.title in (DIFFERENCES, JUDGE_AND_PEOPLE))
+        explained = (f"{table.title}: {table.explanation.removesuffix(OF_CONFUSION).strip()}" for table in further)
+        return [*self.facts(), self._systems().explanation, *explained]
 
     def _percent(self) -> str:
         return f"{self.settings['confidence']:.0%}"
@@ -359,7 +427,7 @@ class AccuracyReport(Report):
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
             "being drawn."
         )
-        return confusion_table("Judge and people", agreed, explanation) if agreed else None
+        return confusion_table(JUDGE_AND_PEOPLE, agreed, explanation) if agreed else None
 
     def _by_slice(self) -> Table | None:
         """Return the accuracy of every system in every slice; slices of which it cannot be told are one line."""
@@ -397,7 +465,7 @@ class AccuracyReport(Report):
         if self.settings["correction"] == CORRECTION:
             explanation += f", corrected by Holm's method for the {len(rows):,} pairs, as those of `compare`"
         header = ["pair", "difference of accuracy", "questions in common"]
-        return Table("Differences of systems", header, rows, f"{explanation}. Bold: leaves out 0.", marked)
+        return Table(DIFFERENCES, header, rows, f"{explanation}. Bold: leaves out 0.", marked)
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.scorer import require_extra
 from ...registry import judge_among
-from ...reports.charts import forest_chart
+from ...reports.charts import Intervals
 from ...reports.excerpt import nearest_part, plain, print_answers
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, listed, number, p_value, print_table, visible
@@ -218,7 +218,6 @@ class AgreeReport(Report):
 
     title = "Agreement with people"
     open_tables = 1
-    styles = ("forest.css",)
 
     genqa_metrics: str
     inputs: list[dict[str, Any]]
@@ -306,6 +305,15 @@ class AgreeReport(Report):
         elif tested:
             finding += f"; significantly better than {briefly(tested)}"
         return [*on_judges, f"{finding}."]
+
+    @property
+    def page_findings(self) -> list[str]:
+        """The findings, the first one without what the judge rejects and accepts, which stands below it."""
+        if not self.findings:
+            return []
+        first, *further = self.findings
+        first, stop, more = first.partition(". It rejects ")
+        return [first + "." * bool(stop), *[f"It rejects {more}"] * bool(stop), *further]
 
     @property
     def next_steps(self) -> list[str]:
@@ -404,12 +412,12 @@ class AgreeReport(Report):
             f"genqa-metrics {self.genqa_metrics}, {settings['permutations']:,} permutations, seed {settings['seed']}",
         ]
 
-    def charts(self) -> dict:
-        """Return the chart of the page, by the title of the table that it stands above."""
+    def intervals(self) -> dict[str, Intervals]:
+        """Return the intervals of Pearson's correlation, for the table of the metrics."""
         estimates = {name: self.metrics[name]["pearson"] for name in self._order}
-        estimates = {name: of for name, of in estimates.items() if of["value"] is not None}
-        first = [self._order[row] for row in _correlations(self).marked]
-        return {AGREEMENT: forest_chart(estimates, first, "Pearson r, with 95% intervals")} if estimates else {}
+        if all(of["value"] is None for of in estimates.values()):
+            return {}
+        return {AGREEMENT: Intervals(CORRELATIONS["pearson"], estimates)}
 
 
 def _is_behind(test: Mapping[str, Any]) -> bool:

@@ -214,6 +214,18 @@ class CalibrateReport(Report):
         return [finding, f"Written to {self.output}: {add}."]
 
     @property
+    def page_headline(self) -> str:
+        """The headline without the title, which stands above it."""
+        return self.headline.removeprefix(f"{self.title}: ")
+
+    @property
+    def page_findings(self) -> list[str]:
+        """The findings, the first one without the numbers, which stand below it."""
+        first, *further = self.findings
+        verdict, _, numbers = first.partition(": ")
+        return [f"{verdict}.", as_sentence(numbers.removesuffix(".")), *further]
+
+    @property
     def next_steps(self) -> list[str]:
         """What to do with the labels; of rows that were drawn from a file, this file is not known."""
         files = "ROWS --labels FILE" if self.is_drawn and "LABELS" not in self.files else self.files

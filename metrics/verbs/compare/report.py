@@ -1,5 +1,6 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...core.scorer import Scorer
-from ...registry import JUDGE, judge_among
-from ...reports.charts import forest_chart
-from ...reports.report import SCREEN, WIDTH, Report, as_sentence, of_faults, say, say_next, untold
-from ...reports.table import Table, markdown, markdown_table, visible
+from ...registry import JUDGE, SCORERS, judge_among, scorer_class
+from ...reports.charts import Intervals
+from ...reports.report import SCREEN, WIDTH, Report, as_sentence, faults_table, of_faults, say, say_next, untold
+from ...reports.table import Table, listed, markdown, markdown_table, p_value, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
@@ -32,20 +33,24 @@ from .findings import changes_between_runs, first_systems, reversals
 from .ranking import Ranking, ranking_by
 from .rows import Matched, SystemRows
 from .tables import (
+    BEST,
     change_tables,
+    intervals_of_pairs,
+    intervals_of_systems,
     name_of,
+    page_pairs_table,
+    page_systems_table,
+    page_title_of_pairs,
+    page_title_of_systems,
     pairs_table,
-    pairs_title,
     print_deciding_rows,
     print_short,
     shown_answers,
     slice_tables,
     systems_table,
-    systems_title,
 )
 from .two_runs import changes
 
-ACCEPTED = "judged right, not accuracy"
 SHOWN_ROWS = 5  # on which the systems differ most
 
 
@@ -258,8 +263,6 @@ class CompareReport(Report):
     findings: list[str] = field(default_factory=list)
     _fits: bool = False  # whether a terminal shows only as many rows as fit
 
-    styles = ("forest.css",)
-
     def __repr__(self) -> str:
         text = f"{len(self.systems)} systems, {self.questions:,} questions; {self.findings[0]}"
         return f"CompareReport({visible(text)})"
@@ -390,29 +393,78 @@ class CompareReport(Report):
         return [*chain.from_iterable(by_metric), *change_tables(self)]
 
     @property
+    def page_headline(self) -> str:
+        """How many answers were scored by what, and how many have a label of a person."""
+        by = listed([scorer_class(name).title if name in SCORERS else name for name in self.metrics])
+        labelled = sum(row.item.human[1] is not None for question in self._matched.rows for row in question)
+        counts = f"{self.row_count * len(self.systems):,} answers, scored by {by}"
+        return counts + f", {labelled:,} labelled by people" * bool(labelled and judge_among(self.metrics))
+
+    @property
     def page_findings(self) -> list[str]:
-        """The findings, without those that stand with the tables of further metrics."""
-        return [self.findings[0], *self.findings[len(self.metrics) :]] if self.findings else []
+        """The findings, without those that stand with the tables of further metrics, and without their assumptions."""
+        if not self.findings:
+            return []
+        by, first = self.ranking(next(iter(self.metrics))), self.findings[0]
+        if by.accuracy:
+            first = first.removeprefix(f"{by.name}: ").removesuffix(f" This {by.accuracy['assumes']}.")
+            first = first if first.startswith(tuple(self.systems)) else first[:1].upper() + first[1:]
+            if len(by.pairs) == 1:  # `certainty` has it
+                first = re.sub(r" \(p [<0-9.]+\)", "", first)
+        first, untold, others = first.partition(f" The {by.name} of ")
+        return [first, *[f"{untold.strip()} {others}"] * bool(untold), *self.findings[len(self.metrics) :]]
+
+    @property
+    def certainty(self) -> list[str]:
+        """The interval of the difference of two systems, and what the accuracy assumes."""
+        by, sentences = self.ranking(next(iter(self.metrics))), []
+        low, high = (by.pairs[0]["difference"][end] for end in ("low", "high"))
+        if len(by.pairs) == 1 and low is not None and not by.only_verdicts:
+            ends = f"{100 * low:+.0f} and {100 * high:+.0f} points" if by.accuracy else f"{low:+.3f} and {high:+.3f}"
+            p = f", p {p_value(by.pairs[0]['p_corrected'])}" * (not self.too_few_differ(by.pairs[0]))
+            sentences.append(f"The difference is between {ends} (95% interval{p}).")
+        if len(by.pairs) > 1 and self.settings["tests"] > 1 and not by.only_verdicts:
+            sentences.append(f"A lead is significant below p 0.05, corrected for {self.settings['tests']:,} tests.")
+        assumes = by.accuracy["assumes"] if by.accuracy else ""
+        return [*sentences, *[f"The accuracy {assumes}."] * bool(assumes)]
+
+    def page_facts(self) -> list[str]:
+        """Return what the numbers rest on, with what the tables of systems and pairs are."""
+        facts = []
+        for metric in self.metrics:
+            for by in (self.ranking(metric, name) for name in self.tests[metric]):
+                first, table = by.name == next(iter(self.tests[metric])), systems_table(self, metric, ranks=False)
+                facts += [f"{page_title_of_systems(by)}: {table.explanation.replace(f' {BEST}', '')}"] * first
+                facts += [f"{page_title_of_pairs(by)}: {pairs_table(self, by).explanation}"] * (not by.too_few_labels)
+        return [*self.facts(), *facts]
 
     def _first_tables(self) -> list[Table]:
         """Return the tables that the page shows: systems by every metric, their differences, scores by slice."""
         tables = change_tables(self)
-        for metric, numbers in self.metrics.items():
-            table, by = systems_table(self, metric, ranks=False), self.ranking(metric)
+        for metric in self.metrics:
+            by = self.ranking(metric)
+            table = page_systems_table(self, by)
             finding = first_systems(self, by) if metric != next(iter(self.metrics)) else ""
-            faults = of_faults(numbers.get("faults", {}), numbers.get("accuracy"))
-            sentences = [finding, *(f"{fault}." for fault in faults)]
-            tables.append(replace(table, explanation=" ".join(filter(None, [*sentences, table.explanation]))))
-            tables += [pairs_table(self, by)] * (not by.only_verdicts)
+            tables.append(replace(table, explanation=" ".join(filter(None, [finding, table.explanation]))))
+            tables += [page_pairs_table(self, by)] * (not by.only_verdicts)
             tables += slice_tables(self, metric)[:1]
         return tables
+
+    def _of_faults(self, metric: str) -> list[str]:
+        """Return [a sentence] on why answers were judged wrong by a metric; [] where that is not known."""
+        return of_faults(self.metrics[metric]["faults"], self.metrics[metric].get("accuracy"))
 
     def page_tables(self) -> list[Table]:
         """Return the tables of the page: `open_tables` that are shown, then folded ones with further tests."""
         first, folded = self._first_tables(), []
         for metric in self.metrics:
             is_open = not self.ranking(metric).only_verdicts  # the tests by its first score
-            folded += [*self._pairs_tables(metric)[is_open:], *slice_tables(self, metric)[1:]]
+            rankings = [self.ranking(metric, name) for name in self.tests[metric]]
+            pairs = [page_pairs_table(self, by) for by in rankings if not by.too_few_labels]
+            if faults := self.metrics[metric].get("faults"):
+                table = faults_table(faults, scorer_class(metric).faults)
+                folded += [replace(table, explanation=f"{of}. {table.explanation}") for of in self._of_faults(metric)]
+            folded += [*pairs[is_open:], *slice_tables(self, metric, on_page=True)[1:]]
         return [*first, *folded]
 
     @property
@@ -420,28 +472,15 @@ class CompareReport(Report):
         """How many tables the page shows."""
         return len(self._first_tables())
 
-    def charts(self) -> dict:
-        """Return the charts of scores with intervals, by the title of the table that they stand above."""
-        charts = {}
+    def intervals(self) -> dict[str, Intervals]:
+        """Return what the page draws in the tables of systems and of pairs."""
+        pictures = {}
         for metric, tests in self.tests.items():
-            for position, name in enumerate(tests):
-                by = self.ranking(metric, name)
-                estimates, caption = {system: by.scores[system] for system in by.order}, name
-                ends, best = (), [by.order[row] for row in by.marked]
-                if by.accuracy:
-                    accuracies = by.accuracy["systems"]
-                    estimates = {s: {**accuracies[s], "value": accuracies[s]["accuracy"]} for s in by.estimated}
-                elif by.only_verdicts:  # an interval beside it would be taken for one of the accuracy
-                    caption = f"{name}, not accuracy" if position else ACCEPTED
-                    estimates = {system: {**score, "low": None, "high": None} for system, score in estimates.items()}
-                    if by.too_few_labels:
-                        caption = "share that people call right"
-                        for system, of in estimates.items():
-                            of["value"] = by.right[system][0] / self.row_count
-                    ends = 0, 1  # without intervals a smaller scale would make small differences look large
-                title = pairs_title(by) if position else systems_title(by)
-                charts[title] = forest_chart(estimates, best, caption, ends)
-        return charts
+            for by in (self.ranking(metric, name) for name in tests):
+                pictures[page_title_of_pairs(by)] = intervals_of_pairs(by)
+            by = self.ranking(metric)
+            pictures[page_title_of_systems(by)] = intervals_of_systems(self, by)
+        return pictures
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""

@@ -1,9 +1,11 @@
 """Tables of a comparison: systems, tests of pairs, slices, what changed between two runs; and its first screen."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...registry import SCORERS, scorer_class
+from ...reports.charts import Intervals, accuracy_intervals, lead_in_words
 from ...reports.excerpt import print_answers
 from ...reports.report import WIDTH, Report, briefly, judge_names, of_faults, say, short_names
 from ...reports.table import Table, estimate, number, p_value, print_table
@@ -14,6 +16,7 @@ from ..judge_errors import methods
 from .analysis import ACCURACY
 from .ranking import Ranking, from_better, is_clear
 
+ACCEPTED = "judged right, not accuracy"
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
 MAX_NOTES = 5  # on the first screen
@@ -40,6 +43,76 @@ def pairs_title(by: Ranking) -> str:
     """Return the title of the table of the tests by one score."""
     is_count = by.judged and by.name == scorer_class(by.metric).main
     return f"{'judged right' if is_count else by.name}: pairs of systems"
+
+
+def page_title_of_systems(by: Ranking) -> str:
+    """Return the title that pages give to the table of systems by one metric."""
+    return "Systems" if by.judged else f"Systems by {by.metric}"
+
+
+def page_title_of_pairs(by: Ranking) -> str:
+    """Return the title that pages give to the table of the tests by one score."""
+    judge = scorer_class(by.metric) if by.judged else None
+    names = {judge.main: "answers judged right", judge.graded: "the judge's probabilities"} if judge else {}
+    return f"Differences in {names.get(by.name, by.name)}"
+
+
+def page_systems_table(report: Report, by: Ranking) -> Table:
+    """Return the scores of the systems as pages have them: what does not fit is shown when a reader asks for it."""
+    table = systems_table(report, by.metric, ranks=False)
+    drawn, shown = intervals_of_systems(report, by).column, ("system", by.counted, ACCURACY)
+    extra = [name for name in table.header if name not in (*shown, drawn)]
+    short = dict(table.short)
+    if by.judged:
+        judge = scorer_class(by.metric)
+        names = {judge.graded: "judge's probability", f"{by.metric}_wrong": "judged wrong"}
+        names |= {f"{by.metric}_declined": "declined", f"{judge.main}_given_attempted": "judged right if attempted"}
+        short |= {name: short_name for name, short_name in names.items() if name in table.header}
+    texts = {"title": page_title_of_systems(by), "explanation": BEST * bool(by.marked)}
+    return replace(table, **texts, extra=extra * (len(table.header) > 4), short=short)
+
+
+def intervals_of_systems(report: Report, by: Ranking) -> Intervals:
+    """Return what pages draw in the table of the systems: their scores, or the shares of right answers."""
+    if by.accuracy:
+        return accuracy_intervals(by.accuracy["systems"], "95% interval")
+    if not by.only_verdicts:
+        return Intervals(by.name, by.scores)
+    # An interval beside it would be taken for one of the accuracy.
+    caption = "share that people call right" if by.too_few_labels else ACCEPTED
+    shares = {system: right / answers if answers else None for system, (right, answers) in by.right.items()}
+    return Intervals(by.counted, {s: {"value": of, "low": None, "high": None} for s, of in shares.items()}, caption)
+
+
+def page_pairs_table(report: Report, by: Ranking) -> Table:
+    """Return `pairs_table` as pages have it, in words; what the tests are stands with what the numbers rest on."""
+    table = in_words(pairs_table(report, by), [("", pair) for pair in by.pairs])
+    sentences = [_too_few(report, by.pairs).strip(), "Bold: significant at 5%." * bool(table.marked)]
+    explanation = " ".join(filter(None, [*sentences, f"Counted: {_counted(by)}."]))
+    return replace(table, title=page_title_of_pairs(by), explanation=explanation)
+
+
+def in_words(table: Table, tests: Sequence[tuple[str, Mapping]]) -> Table:
+    """Return a table of tests that says who leads whom, and has wins, ties and losses in columns of their own."""
+    rows = [
+        [
+            before + lead_in_words(pair["first"], pair["second"], pair["difference"]["value"]),
+            *cells[1:-1],
+            *(f"{pair[count]:,}" for count in ("wins", "ties", "losses")),
+        ]
+        for cells, (before, pair) in zip(table.rows, tests, strict=True)
+    ]
+    header = ["comparison", *table.header[1:-1], "first better", "alike", "second better"]
+    return replace(table, header=header, rows=rows)
+
+
+def intervals_of_pairs(by: Ranking) -> Intervals:
+    """Return what pages draw in the table of pairs."""
+    differences = {
+        lead_in_words(pair["first"], pair["second"], pair["difference"]["value"]): pair["difference"]
+        for pair in by.pairs
+    }
+    return Intervals(f"difference of {by.name}", differences, has_zero=True)
 
 
 def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
@@ -191,17 +264,22 @@ def _tests_table(
         ]
         for before, pair in tests
     ]
-    counted = "all rows"
-    if by_labels := _by_labels(by):
-        labelled = "; of systems whose labels decide the rows with a label" * any(by_labels)
-        counted = "rows with labels of both systems" if all(by_labels) else f"by the judge's verdicts{labelled}"
     marked = {row for row, (_, pair) in enumerate(tests) if is_clear(pair)}
     explanation += f"{_too_few(report, [pair for _, pair in tests])} Bold: significant at 5%."
-    explanation += f" Wins, ties and losses: {counted}."
+    explanation += f" Wins, ties and losses: {_counted(by)}."
     return Table(title, [*header, "p", "wins / ties / losses"], rows, explanation, marked)
 
 
-def slice_tables(report: Report, metric: str, most: int | None = None) -> list[Table]:
+def _counted(by: Ranking) -> str:
+    """Return which rows are counted as wins, ties and losses, and by what."""
+    by_labels = _by_labels(by)
+    if not by_labels:
+        return "all rows"
+    labelled = "; of systems whose labels decide the rows with a label" * any(by_labels)
+    return "rows with labels of both systems" if all(by_labels) else f"by the judge's verdicts{labelled}"
+
+
+def slice_tables(report: Report, metric: str, most: int | None = None, on_page: bool = False) -> list[Table]:
     """Return the scores of systems in every slice, and the tests of pairs in every slice; none without `by`.
 
     Slices without an estimate of any system are one line. Of more tests than `most` only significant ones are shown.
@@ -242,7 +320,11 @@ def slice_tables(report: Report, metric: str, most: int | None = None) -> list[T
         tests = [(name, pair) for name, pair in tests if is_clear(pair)]
         explanation += " Only significant tests; all are in --verbose, --json, --markdown and --html."
     header, title = [f"{column}: pair", "difference"], f"{scores.title}: pairs of systems"
-    return [scores, _tests_table(report, by, title, header, tests, explanation)]
+    table = _tests_table(report, by, title, header, tests, explanation)
+    if on_page:
+        explanation = table.explanation.replace("Wins, ties and losses: ", "Counted: ")
+        table = replace(in_words(table, tests), title=f"{scores.title}: differences", explanation=explanation)
+    return [scores, table]
 
 
 def change_tables(report: Report, most: int | None = None) -> list[Table]:

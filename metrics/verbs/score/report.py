@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...core.reading import UNKNOWN_FAULT, one_line, the_first
+from ...core.reading import one_line, the_first
 from ...core.scorer import ASKED, Scorer
 from ...registry import JUDGE, judge_among, scorer_class
-from ...reports.charts import accuracy_chart
+from ...reports.charts import Intervals, accuracy_intervals
 from ...reports.excerpt import reading_lines, set_lines, why_to_read
 from ...reports.report import (
     MOST_NAMED,
@@ -22,6 +22,7 @@ from ...reports.report import (
     caution_of_words,
     commands,
     differing_orders,
+    faults_table,
     highest,
     highest_accuracy,
     judge_names,
@@ -48,7 +49,15 @@ from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.scoring import CELLS, CONFUSION, LOWEST, AnswerToRead, QuestionTotals, columns_to_read, were_recalled
 from ...statistics import estimation
-from ..judge_errors import JudgeErrors, confusion_table, differences_of_pairs, help_of_judge, judged_systems
+from ..judge_errors import (
+    WHAT_TO_DO,
+    JudgeErrors,
+    confusion_table,
+    differences_of_pairs,
+    help_of_judge,
+    judged_systems,
+)
+from ..label.labels import LABELS_TO_BEGIN
 from ..view.rows import scored_answers
 
 if TYPE_CHECKING:
@@ -58,13 +67,6 @@ LONG = 200  # characters of an answer in a table
 READ = "Read these first"
 FEW, LEAST_LINES = 10, 12  # answers that are listed unless a number is named, as far as they fit; lines for them
 SYSTEMS, LABELLED = "Systems", "labels of people"
-FAULTS = "Why answers were judged wrong"
-_OF_FAULTS = (
-    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. Another "
-    "value: a number, name or other word in place of the accepted one. Another order: the accepted items in another "
-    "order. Lacks a part: of the accepted answer. Adds something: that is not accepted, which need not be wrong. "
-    "Declined: gives no answer. Unknown: the words do not show it."
-)
 
 
 def score(
@@ -238,7 +240,6 @@ class ScoreReport(Report):
     """
 
     title = "Scores"
-    styles = ("forest.css",)
 
     def __init__(
         self,
@@ -299,9 +300,7 @@ class ScoreReport(Report):
         if self.labels:
             tables.append(confusion_table(LABELLED, self.labels, "AVA's verdicts beside the labels in the rows."))
         if judged.faults:
-            kinds = (*self._scorers[self.judge].faults, UNKNOWN_FAULT)
-            rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in judged.faults.items()]
-            tables.append(Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS))
+            tables.append(faults_table(judged.faults, self._scorers[self.judge].faults))
         tables += self._reading_table()
         if judged.cells:
             rows = [[system, *(f"{share:.4f}" for share in cells.values())] for system, cells in judged.cells.items()]
@@ -349,15 +348,17 @@ class ScoreReport(Report):
         main = header.index(self._scorers[metric].main)
         return Table(metric, header, rows, self.signatures[metric], marked, main, short=short)
 
-    def _systems_table(self) -> Table:
+    def _systems_table(self, best_first: bool = False) -> Table:
         """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
-        metrics, judged = self.results.metrics, self._judged_systems
+        metrics, judged, systems = self.results.metrics, self._judged_systems, list(self.rows)
+        if best_first and judged:
+            systems.sort(key=lambda system: -(judged[system]["accuracy"] or 0))
         columns = [(metric, self._scorers[metric].main) for metric in metrics if metric != self.judge]
         if self._first != self.judge:
             names = next(iter(metrics[self._first].by_system.values()))
             columns[1:1] = [(self._first, name) for name in self._scorers[self._first].beside if name in names]
         labelled, rows = any(accuracy["labelled"] for accuracy in judged.values()), []
-        for system in self.rows:
+        for system in systems:
             row = [system]
             if judged:
                 accuracy = judged[system]
@@ -372,10 +373,10 @@ class ScoreReport(Report):
         marked = {number for number, row in enumerate(rows) if row[0] in self.best}
         return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
 
-    def charts(self) -> dict:
-        """Return a chart of the accuracy, above the table of systems."""
-        chart = accuracy_chart(self._judged_systems, self.best, "95%")
-        return {SYSTEMS: chart} if chart else {}
+    def intervals(self) -> dict[str, Intervals]:
+        """Return the intervals of the accuracy, for the table of systems."""
+        picture = accuracy_intervals(self._judged_systems, "95% interval")
+        return {SYSTEMS: picture} if picture else {}
 
     def page_tables(self) -> list[Table]:
         """Return what the first screen shows, and all tables below it."""
@@ -384,7 +385,7 @@ class ScoreReport(Report):
         named = [replace(table, title=names.get(table.title, table.title)) for table in self.tables()]
         has_viewer = self.results.columns and not self.results.sets  # which has all answers
         reading = [] if has_viewer else [table for table in named if table.title == READ]
-        return [self._systems_table(), *reading, *(table for table in named if table.title != READ)]
+        return [self._systems_table(best_first=True), *reading, *(table for table in named if table.title != READ)]
 
     def page_notes(self) -> list[str]:
         """Return the notes, and what must be known of the accuracy."""
@@ -411,6 +412,26 @@ class ScoreReport(Report):
         by = listed([metric.title or name for name, metric in results.metrics.items()])
         assumes = self.accuracy["assumes"] if self.accuracy else ""
         return f"{scored}{to}, scored by {by}{f'; the accuracy {assumes}' * bool(assumes)}"
+
+    @property
+    def page_headline(self) -> str:
+        """What was scored by what."""
+        return self.headline.partition("; the accuracy ")[0] if self.accuracy else self.headline
+
+    @property
+    def certainty(self) -> list[str]:
+        """The interval of the lead of the first of two systems, or of the only one; what the accuracy assumes."""
+        if not self.accuracy:
+            return []
+        leads = [tuple(100 * end for end in ends) for ends in self.leads.values()]
+        sentences = [
+            f"The lead is between {low:+.0f} and {high:+.0f} points (95% interval)." for _, low, high in leads
+        ]
+        if len(self.systems) == 1:
+            (of,) = self._judged_systems.values()
+            sentences = [f"Its 95% interval is {number(of['low'])} to {number(of['high'])}."] * (of["low"] is not None)
+        assumes = [f"The accuracy {self.accuracy['assumes']}."] * bool(self.accuracy["assumes"])
+        return [*sentences * (len(self.systems) < 3), *assumes]
 
     @property
     def findings(self) -> list[str]:
@@ -474,6 +495,9 @@ class ScoreReport(Report):
     def next_steps(self) -> list[str]:
         """How to get an accuracy where it cannot be told, and how to see why answers were scored so."""
         _, steps = untold(self.accuracy["notes"] if self.accuracy else ())
+        if self.accuracy and self.accuracy["assumes"] and not steps:
+            number = LABELS_TO_BEGIN if max(self.rows.values()) > LABELS_TO_BEGIN else "all"
+            steps = [as_sentence(WHAT_TO_DO.format(number=number, verb="accuracy"))]
         return [*steps, *[f"See why answers were scored so: {self._why}."] * bool(self._explained)]
 
     def facts(self) -> list[str]:

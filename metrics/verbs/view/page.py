@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...registry import JUDGE
+from ...reports.report import colours_of, first_and_further
 from ...reports.table import accuracy_cell, listed, page, render
 from ...reports.viewer import ViewedAnswer, viewer, viewer_script
 from ...rows.columns import PLANNED_LABELS, SAMPLING_PROBABILITY
@@ -138,8 +139,10 @@ def viewed(
     download = "new_labels.jsonl" if is_taken else "labels.jsonl"
     command = f"genqa-metrics accuracy {names} --labels {download}"
     title = f"Answers of {listed(list(dict.fromkeys(Path(source.name).name for source in sources)))}"
-    body = render("view.html", title=title, headline=_headline(items, answers), notes=notes)
-    body += viewer(answers, session is not None, rater, command, download=download)
+    systems = {item.system for item in items}
+    first, further = first_and_further(notes)
+    body = render("view.html", title=title, headline=_headline(items, answers), notes=first, further=further)
+    body += viewer(answers, session is not None, rater, command, download=download, colours=colours_of(systems))
     # A person may label other answers, too; such labels have no probability, and do not count as drawn.
     others = [task_of(item, key_of(item), None, None) for item in items]
     every = {task.key: task for task in [*others, *tasks]}
