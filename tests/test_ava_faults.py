@@ -63,7 +63,7 @@ def test_score_and_compare_count_the_faults_of_every_system():
     expected = {"a": {"wrong value": 2}, "b": {"declined": 1}}
     report = genqa_metrics.score(rows, "ava")
     assert report.to_dict()["faults"] == expected
-    said = "Why judged wrong (known for 3 of 3, without those labelled right): wrong value (a 2); declined (b 1)"
+    said = "3 judged wrong, and not labelled right: wrong value (a 2), declined (b 1)"
     assert said in " ".join(str(report).split())
     (table,) = [table for table in report.tables() if table.title == FAULTS]
     assert table.rows == [["a", "0", "2", "0", "0", "0", "0"], ["b", "1", "0", "0", "0", "0", "0"]]

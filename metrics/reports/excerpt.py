@@ -12,9 +12,9 @@ from .table import number, visible
 
 LABELS = 10  # columns of the names of lines
 LEAST_ROOM = 20  # characters of a text, however narrow the terminal is
-MOST_LINES = 3  # of an answer
+MOST_LINES = 2  # of an answer
 LONGEST_NAME = 20  # characters of a row or a system in a list
-LONGEST_WORD = 12  # characters, so that a text of three lines less a word seldom needs a fourth
+LONGEST_WORD = 12  # characters, so that a text of two lines less a word seldom needs a third
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     scoring.UNSURE: "judge unsure",
     scoring.OTHER_WORDS: "judged right, in other words than accepted",
@@ -29,7 +29,7 @@ def plain(texts: Iterable[str]) -> list[str]:
 
 
 def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -> list[str]:
-    """Return lines of so many characters: three at most of a plain answer, one of the text beside it, if any.
+    """Return lines of so many characters: two at most of a plain answer, one of the text beside it, if any.
 
     >>> excerpt_lines("An insect has eight legs.", "An insect has six legs.", 60)
     ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
@@ -42,7 +42,7 @@ def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -
     if len(answer_lines) > MOST_LINES:
         cut = quoted(answer, MOST_LINES * room - LONGEST_WORD, other)
         answer_lines = wrap(cut, room, max_lines=MOST_LINES, placeholder='..."')
-    lines = list(zip(("answer", "", ""), answer_lines, strict=False))
+    lines = list(zip(("answer", ""), answer_lines, strict=False))
     lines += [(name, quoted(other, room, answer))] * bool(other)
     return [f"{label:<{labels}}{text}" for label, text in lines]
 
@@ -202,10 +202,10 @@ def set_lines(
             ", ".join(quoted(text, 10**6) for text in plain(texts))
             for texts in (answer.missing, besides.get(answer, ()))
         )
-        cut = {"width": width, "initial_indent": indent, "subsequent_indent": indent, "placeholder": " ..."}
+        shape = {"width": width, "initial_indent": indent, "subsequent_indent": indent, "placeholder": " ..."}
         fits = len(line) + len(missing) < width
-        lines = [f"{line} {missing}"] if fits else [line, *wrap(missing, **cut, max_lines=2)]
-        result.append(lines + wrap(f"asked besides: {others}" * bool(others), **cut, max_lines=1))
+        lines = [f"{line} {missing}"] if fits else [line, *wrap(missing, **shape, max_lines=2)]
+        result.append(lines + wrap(f"asked besides: {others}" * bool(others), **shape, max_lines=1))
     return result
 
 

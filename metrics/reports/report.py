@@ -353,21 +353,23 @@ def lead_sentence(first: str, second: str, difference: Mapping[str, float], is_c
 
 
 def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None = None) -> list[str]:
-    """Return [a sentence] with the number of rejected answers by fault, of two systems each; [] without a known fault.
+    """Return [a sentence] with the rejected answers by fault, of two systems each; [] if few faults are known.
 
     Answers that people call right are not among them, see `scoring.faults_of_rows`; where the `accuracy` of
     systems counts labels, the sentence says so.
 
-    >>> of_faults({"a": {"wrong value": 3, "part missing": 1, "unknown": 6}, "b": {"declined": 1, "unknown": 1}})
-    ['12 judged wrong: wrong value (a 3), part missing (a 1), declined (b 1), unknown (a 6, b 1)']
+    >>> of_faults({"a": {"wrong value": 3, "part missing": 1, "unknown": 2}, "b": {"declined": 1, "unknown": 1}})
+    ['8 judged wrong: wrong value (a 3), part missing (a 1), declined (b 1), unknown (a 2, b 1)']
     """
     total = sum((Counter(of) for of in faults.values()), Counter())
     names = sorted(total, key=lambda name: name == UNKNOWN_FAULT)
-    if names in ([], [UNKNOWN_FAULT]):
+    if 2 * total[UNKNOWN_FAULT] >= total.total():
         return []
     counts = {name: f" {total[name]:,}" for name in names}
     if len(faults) == 2:
-        counts = {name: f" ({', '.join(f'{s} {of[name]:,}' for s, of in faults.items() if name in of)})" for name in names}
+        counts = {
+            name: f" ({', '.join(f'{s} {of[name]:,}' for s, of in faults.items() if name in of)})" for name in names
+        }
     have_labels = any(system["labelled"] for system in accuracy["systems"].values()) if accuracy else False
     judged = f"{total.total():,} judged wrong{', and not labelled right' * have_labels}"
     return [f"{judged}: {', '.join(name + shown for name, shown in counts.items())}"]
@@ -401,8 +403,8 @@ def print_first_screen(
     how many lines the screen has left; `steps` are what to do next; `last` says where the rest is.
     """
     with console.capture() as captured:  # to count its lines
-        say_findings(console, findings, about)
         say(console, caution, "bold yellow", WIDTH)
+        say_findings(console, findings, about)
         console.print()
         print_table(table, console)
         say(console, few_notes(notes, MOST_NOTES), "dim", WIDTH)

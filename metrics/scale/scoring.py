@@ -384,10 +384,9 @@ class AnswersToRead:
         judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG, OTHER_WORDS, AGREED))
         return [answer for *_, answer in (sorted(chosen, key=lambda turn: turn[1:3]) if judged else chosen)]
 
-
     @cached_property
     def examples(self) -> list[AnswerToRead]:
-        """At most `EXAMPLES` answers, one of each kind in turns, empty ones last; known ones if there are no others."""
+        """At most `EXAMPLES` answers, of each kind in turns, empty ones last; known ones if there are no others."""
         kinds = [answers for kind, answers in self.by_kind.items() if answers and kind != AGREED]
         kinds = [sorted(of, key=lambda of: not of.prediction.strip()) for of in kinds or [self.by_kind[AGREED]]]
         return list(filter(None, chain.from_iterable(zip_longest(*kinds))))[:EXAMPLES]

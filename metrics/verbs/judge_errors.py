@@ -49,7 +49,7 @@ BASES = {  # by basis of the estimate; "measured" and "calibrated" are those by 
     "measured": Basis(
         f"judge {RATES.format(where='on other data')}",
         "judge, corrected",
-        "assumes that the judge errs{on} as often as on other data",
+        "corrects verdicts, which assumes that the judge errs{on} as often as on other data",
         Detail(
             "on other questions or answers the judge can err more than on the data that it was measured on. Labels "
             "settle it: genqa-metrics label"
@@ -58,7 +58,7 @@ BASES = {  # by basis of the estimate; "measured" and "calibrated" are those by 
     "calibrated": Basis(
         f"judge calibrated on {{labels}} labels of yours, {RATES.format(where='there')}",
         "judge, calibrated",
-        "assumes that the judge errs{on} as often as on the answers that calibrated it",
+        "corrects verdicts, which assumes that the judge errs{on} as often as on the answers that calibrated it",
         Detail(
             "for other questions or very different systems calibrate the judge anew. For the rows that you labelled, "
             "genqa-metrics accuracy FILE --labels LABELS needs no such assumption"
@@ -310,8 +310,9 @@ def best_first(systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def to_label(systems: Mapping[str, Mapping[str, Any]], verb: str, why: str = "") -> str:
     """Return how many answers of systems to label at first, why, and the commands that label and use the labels."""
     number = LABELS_TO_BEGIN if any(of["rows"] > LABELS_TO_BEGIN for of in systems.values()) else "all"
+    answers = f"{number} answers{' of every system' * (len(systems) > 1)}"
     then = f"then: genqa-metrics {verb} FILE --labels labels.jsonl"
-    return f"label {number} answers{' of every system' * (len(systems) > 1)}{why}: genqa-metrics label FILE -o labels.jsonl, {then}"
+    return f"label {answers}{why}: genqa-metrics label FILE -o labels.jsonl, {then}"
 
 
 SHORT_CELLS = {  # of a system on a first screen, by the name of the number

@@ -1,5 +1,6 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +62,6 @@ from .estimates import JudgedAnswers
 SYSTEMS = "Accuracy of the systems"  # a table
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
 MOST_STEPS = 2  # that a first screen proposes
-AGREED = "accepted", "rejected"  # by people and judge
 CORRECTION = "holm"  # of differences by labels, as in `compare`
 
 
@@ -305,7 +305,9 @@ class AccuracyReport(Report):
         """Print the findings, one line a system, and what to do next; `show_all` prints all tables."""
         findings, steps, confidence = self.findings, self.next_steps, self.settings["confidence"]
         names = ["accuracy", *["labelled"] * bool(self._sum("labelled")), "declined"]
-        rows = [[name, *(SHORT_CELLS[cell](self.systems[name]) for cell in names)] for name in best_first(self.systems)]
+        rows = [
+            [name, *(SHORT_CELLS[cell](self.systems[name]) for cell in names)] for name in best_first(self.systems)
+        ]
         table = Table("", ["system", *names], rows)
         print_first_screen(
             console,
@@ -319,10 +321,10 @@ class AccuracyReport(Report):
         )
 
     def _agreed(self) -> list[str]:
-        """Return [how often labels and judge agree]; [] without labels."""
-        counts = [of["confusion"] for of in self.systems.values() if "confusion" in of]
-        labels, agreed = (sum(of[case] for of in counts for case in cases) for cases in (CONFUSION, AGREED))
-        return [f"the judge agrees with {agreed:,} of {labels:,} labels"] * bool(labels)
+        """Return [how often labels and judge agree, and whether that narrows intervals]; [] without labels."""
+        agrees, _, helps = re.sub(r" \([^()]*\)", "", self.help_of_judge()).partition("; ")
+        every = self._sum("labelled") == self._sum("rows")
+        return [f"{agrees}; {helps}" if helps and not every else agrees] * bool(agrees)
 
     def _print_slices(self, console: Any) -> None:
         if table := self._by_slice():
@@ -348,7 +350,9 @@ class AccuracyReport(Report):
             return [f"label about {most:,} more answers of each system for +-5 points"] * bool(most)
         questions = [accuracy["questions_needed"]["0.05"] for accuracy in planned]
         rows, widest = self._sum("rows"), 100 * max(accuracy["half_width_of_all"] for accuracy in planned)
-        about = "" if None in questions else f"+-5 points need labels on about {rounded(max(questions))} such questions"
+        about = (
+            "" if None in questions else f"+-5 points need labels on about {rounded(max(questions))} such questions"
+        )
         if self._sum("labelled") == rows:
             return [f"add questions: {about}"] * bool(about)
         more = label_more(self._label_file, max(accuracy["rows"] for accuracy in self.systems.values()))

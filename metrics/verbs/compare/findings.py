@@ -31,7 +31,11 @@ def first_systems(report: Report, by: Ranking) -> str:
     untold = f" The {by.name} of {{0}} cannot be told, so {{0}} may be better.".format(briefly(others or [""]))
     ahead = by.leaders if {*product(by.leaders, by.worse)} <= {*by.significant} else by.order[:1]
     further = _pairs([pair for pair in by.significant if pair not in {*product(ahead, by.worse)}])
-    sentence = f"{_name_of_score(by)}: {'; '.join(filter(None, _verdicts(report, by, ahead, further)))}."
+    clauses = "; ".join(filter(None, _verdicts(report, by, ahead, further)))
+    sentence = f"{_name_of_score(by)}: {clauses}."
+    if by.accuracy and len(report.metrics) == 1:
+        begins_with_name = clauses.startswith(tuple(by.order))
+        sentence = f"{clauses if begins_with_name else clauses[:1].upper() + clauses[1:]}."
     return sentence + untold * bool(others)
 
 

@@ -45,6 +45,7 @@ from .tables import (
 from .two_runs import changes
 
 ACCEPTED = "judged right, not accuracy"
+HEADING = 3  # lines above these rows
 SHOWN_ROWS = 5  # on which the systems differ most
 
 
@@ -293,7 +294,8 @@ class CompareReport(Report):
             return as_sentence(to_label(by.accuracy["systems"], "compare", CAN_ERR_MORE))
         more = f"{label_more(self._labels, self.row_count)}."
         if complete * systems < sum(labelled):
-            return f"{sum(labelled):,} of {self.row_count * systems:,} answers have a label; label the others{more}"
+            number, every = sum(labelled), self.row_count * systems
+            return f"Label the other {every - number:,} answers, {number:,} of {every:,} have a label{more}"
         shown = what_questions_show(complete)
         return f"With {complete:,} questions labelled, {shown}. Label the other {self.row_count - complete:,}{more}"
 
@@ -469,7 +471,7 @@ class CompareReport(Report):
     def headline(self) -> str:
         """What was compared, by what, and what the accuracy assumes, in one line."""
         answers, judged = self.row_count * len(self.systems), judge_among(self.metrics)
-        shown = f"{answers:,} answers of {len(self.systems)} systems to {self.questions:,} {self.text}s, "
+        shown = f"{answers:,} answers of {len(self.systems)} systems, "
         shown += f"{'judged' if [*self.metrics] == [judged] else 'scored'} by {listed(self._titles)}"
         if not judged:
             return shown
@@ -497,7 +499,7 @@ class CompareReport(Report):
         for metric, block in blocks.items():
             console.file.write(block)
             if not self.changes:  # they have the rows
-                room = max((SCREEN - lines) // len(blocks), 1) if self._fits else None
+                room = max((SCREEN - lines) // len(blocks) - HEADING, 1) if self._fits else None
                 print_deciding_rows(self, metric, console, room)
         for table in change_tables(self, self.settings["rows"]):
             console.print()

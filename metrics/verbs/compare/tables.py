@@ -26,7 +26,7 @@ from .ranking import Ranking, from_better, is_clear
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 3
-LEAST_SHOWN = 2  # rows that decide, on a screen without room for more
+LEAST_SHOWN = 1  # rows that decide, on a screen without room for more
 BEST = "Bold: the first, and systems that are not significantly worse."
 CLUSTERS = (
     "Cluster: a line is drawn where every system above is significantly better than every system below. Ranks: from "
@@ -104,7 +104,9 @@ def short_table(report: Report, by: Ranking) -> Table:
         rows.append([system, *_counts(by, system), cell, *test[0]])
     header = ["system", *[by.counted] * bool(by.judged), by.name, f"{by.order[0]} leads by", "p"]
     corrected = _correction(report, by).partition(" (Holm)")[0]
-    explanation = f"In brackets: 95% intervals. p below 0.05: significant{f', {corrected}' * (corrected[:3] != 'not')}."
+    explanation = (
+        f"In brackets: 95% intervals. p below 0.05: significant{f', {corrected}' * (corrected[:3] != 'not')}."
+    )
     explanation += _too_few(report, by.pairs)
     return Table("", header, rows, explanation, by.marked, header.index(by.name))
 

@@ -73,8 +73,8 @@ FAULTS = "Why answers were judged wrong"
 _OF_FAULTS = (
     "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. Wrong "
     "value: a number, name or other word in place of the accepted one. Wrong order: the accepted items in another "
-    "order. Part missing: of the accepted answer. Part added: something that is not accepted, which need not be wrong. "
-    "Declined: gives no answer. Unknown: the words do not show it."
+    "order. Part missing: of the accepted answer. Part added: it is not accepted, and need not be wrong. Declined: "
+    "gives no answer. Unknown: the words do not show it."
 )
 
 
@@ -415,12 +415,10 @@ class ScoreReport(Report):
         labelled = sum(accuracy["labelled"] for accuracy in self._judged_systems.values())
         labels = f", {f'{labelled:,} labelled' if labelled else 'without labels'}" * bool(self.judge)
         scored = f"{answers:,} {unit}{'s' * (answers != 1)} of {len(self.rows)} system{'s' * (len(self.rows) != 1)}"
-        asked = {key for questions in results.judge.questions.values() for key in questions.keys.tolist()}
-        to = f" to {len(asked):,} questions" if asked else ""
         by = listed([metric.title or name for name, metric in results.metrics.items()])
         assumes = self.accuracy["assumes"] if self.accuracy else ""
         verb = "judged" if [*results.metrics] == [self.judge] else "scored"
-        return f"{scored}{to}, {verb} by {by}{labels}{f'; the accuracy {assumes}' * bool(assumes)}"
+        return f"{scored}, {verb} by {by}{labels}{f'; the accuracy {assumes}' * bool(assumes)}"
 
     @property
     def findings(self) -> list[str]:
@@ -584,7 +582,7 @@ class ScoreReport(Report):
         say(console, self.facts()[len(self.signatures) :])
 
     def _print_reading(self, console: Any, room: int = LEAST_LINES) -> None:
-        """Print the answers to read first; unless a number is named one of each kind, as many as fit in `room` lines."""
+        """Print the answers to read first; unless a number is named those of each kind that fit in `room` lines."""
         from rich.text import Text
 
         to_read = self.results.to_read
