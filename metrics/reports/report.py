@@ -208,11 +208,6 @@ def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:
     return [as_sentence(notes[number]) for number in reasons], [as_sentence(notes[number + 1]) for number in reasons]
 
 
-def commands(steps: Iterable[str]) -> list[str]:
-    """Return the next steps that name a command; the others, such as "More questions are needed.", are notes."""
-    return [step for step in steps if "genqa-metrics " in step]
-
-
 def highest(
     score: str,
     systems: Mapping[str, tuple[float, str]],

@@ -338,11 +338,6 @@ def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
     return " or ".join(dict.fromkeys(with_interval)) or BASES[estimation.NOTHING].method
 
 
-def brief_methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return `methods` without the names of the formulas."""
-    return re.sub(r" \([^()]*\)", "", methods(systems)).replace("judge corrected", "the judge, corrected")
-
-
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
     """Return a sentence on whether a judge narrows intervals of labels; "" if no system has such an interval.
 

@@ -77,7 +77,7 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
         rows.append([system, *_counts(by, system), *rank_cells * ranks, *(cell(name, system) for name in shown)])
     sentences = ["In brackets: 95% interval."]
     if accuracy:
-        estimated = f"has a 95% interval, by {accuracy['method']}"
+        estimated = f"has a 95% interval, by {accuracy['method']}{_by_labels_alone(accuracy['systems'])}"
         estimated += f"; it {accuracy['assumes']}" * bool(accuracy["assumes"])
         sentences = [f"The accuracy {'cannot be told' if by.only_verdicts else estimated}."]
         measured = (accuracy["measured"] or "").partition("; unlike")[0]  # a note says which rows are unlike
@@ -88,6 +88,12 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     short = judge_names(metric, header) if accuracy else short_names(header)
     bold = header.index(shown[0])
     return Table(systems_title(by), header, rows, " ".join(sentences), by.marked, bold, short=short)
+
+
+def _by_labels_alone(systems: Mapping[str, Mapping]) -> str:
+    """Return in brackets which of several systems the judge does not help, some of whose answers have labels."""
+    alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
+    return f" ({briefly(alone)}: labels alone)" if 0 < len(alone) < len(systems) else ""
 
 
 def short_table(report: Report, by: Ranking) -> Table:
@@ -290,9 +296,9 @@ def shown_answers(row: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 def print_metric(report: Report, metric: str, console) -> None:
     """Print one line a system, with notes, why answers were judged wrong, and slices."""
-    by, faults = report.ranking(metric), report.metrics[metric].get("faults")
+    by, numbers = report.ranking(metric), report.metrics[metric]
     notes = report.notes * (metric == next(iter(report.metrics)))
-    notes = of_faults(faults, report.metrics[metric].get("accuracy")) * bool(faults) + notes
+    notes = of_faults(numbers.get("faults") or {}, numbers.get("accuracy")) + notes
     console.print()
     print_table(_narrowed(short_table(report, by), by, console.width), console)
     pairs = other_pairs(report, by)

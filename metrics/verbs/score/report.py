@@ -20,7 +20,6 @@ from ...reports.report import (
     Report,
     as_sentence,
     caution_of_words,
-    commands,
     differing_orders,
     highest,
     highest_accuracy,
@@ -540,7 +539,7 @@ class ScoreReport(Report):
             self._more(),
             partial(self._print_reading, console),
             caution,
-            steps=commands(steps or self._to_label()),
+            steps=steps or self._to_label(),
         )
 
     def _to_label(self) -> list[str]:
