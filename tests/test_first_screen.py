@@ -77,7 +77,7 @@ def test_a_few_of_the_surest_right_answers_are_read_those_in_other_words_first()
     rows["prediction"] += [f"answer {row}" for row in range(20)]
     found = answers_to_read(rows, 10, JUDGE)
     assert found.counts[OTHER_WORDS] == 2
-    other = "judged right, in other words than accepted"
+    other = "judged right in other words"
     kinds = [answer.kind for answer in found.first]
     assert (kinds.count(UNSURE), kinds.count(OTHER_WORDS)) == (8, 2)
     assert [answer.id for answer in found.first[-2:]] == ["q2", "q1"]

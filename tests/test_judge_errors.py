@@ -87,7 +87,8 @@ def test_the_judge_large_is_offered_with_its_size_where_it_can_tell_more(judge, 
     scorer = make_scorer("ava")
     errors = JudgeErrors.of(scorer, {"a": {"profiled": rows, "unsure": 0.8 * rows}})
     values = {"basis": NOTHING, "rows": rows, "reason": errors.unknown_for["a"], "labelled": 0}
-    large = f"--set ava.checkpoint=large ({ENCODERS[CAUSAL_MODEL].megabytes / 1000:.1f} GB once, about a row a second; right on "
+    gigabytes = ENCODERS[CAUSAL_MODEL].megabytes / 1000
+    large = f"--set ava.checkpoint=large ({gigabytes:.1f} GB once, about a row a second; right on "
     why, what_to_do = errors.notes({"a": values})
     assert large not in why
     assert (large in what_to_do) is offered

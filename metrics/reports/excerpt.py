@@ -17,7 +17,7 @@ LONGEST_NAME = 20  # characters of a row or a system in a list
 LONGEST_WORD = 12  # characters, so that a text of two lines less a word seldom needs a third
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     scoring.UNSURE: "judge unsure",
-    scoring.OTHER_WORDS: "judged right, in other words than accepted",
+    scoring.OTHER_WORDS: "judged right in other words",
 }
 CHANCE = "probability of being right"
 _WORD = re.compile(r"\w+")
@@ -121,17 +121,19 @@ def judged_lines(
         question, text, accepted = plain([answer.question or "", answer.prediction, accepted])
         line += nearest_part(question, max(width - len(line), LEAST_ROOM))
         texts = excerpt_lines(text, accepted, max(width - 3, 2 * LEAST_ROOM))
-        result.append([line.rstrip(), *(f"   {each}" for each in (*texts, _verdict_line(answer, threshold, width)))])
+        verdict = _verdict_lines(answer, threshold, max(width - 3, 2 * LEAST_ROOM))
+        result.append([line.rstrip(), *(f"   {each}" for each in (*texts, *verdict))])
     return result
 
 
-def _verdict_line(answer: scoring.AnswerToRead, threshold: float, width: int) -> str:
+def _verdict_lines(answer: scoring.AnswerToRead, threshold: float, width: int) -> list[str]:
     """Return the verdict on an answer, with its reason where the texts show it, and the label of people."""
     chance, _ = probability_and_threshold(answer.score, threshold)
     label = f"; labelled {_grade(answer)}" * (answer.kind == scoring.DISAGREE)
-    verdict, chance = "right" if answer.verdict else "wrong", f" ({CHANCE}: {chance}){label}"
-    start = f"{'judged':<{LABELS}}{verdict}{': ' * bool(answer.fault)}"
-    return start + nearest_part(answer.fault, max(width - 3 - len(start) - len(chance), LEAST_ROOM)) + chance
+    fault = f": {answer.fault}" * bool(answer.fault)
+    verdict = f"{'right' if answer.verdict else 'wrong'}{fault} ({CHANCE}: {chance}){label}"
+    lines = wrap(verdict, width - LABELS, max_lines=2, placeholder="...")
+    return [f"{label:<{LABELS}}{line}" for label, line in zip(("judged", ""), lines, strict=False)]
 
 
 def reading_lines(

@@ -489,18 +489,18 @@ class CompareReport(Report):
         for metric in self.metrics:
             with console.capture() as block:
                 print_metric(report, metric, console)
-            blocks[metric] = block.get()
+            blocks[metric] = block.get().rstrip("\n") + "\n"  # what follows begins with an empty line
         with console.capture() as end:
             console.print()
             say_next(console, steps)
             say(console, ["All tests and signatures: --verbose"], "dim")
         lines = "".join([top.get(), *blocks.values(), end.get()]).count("\n")
         console.file.write(top.get())
-        for metric, block in blocks.items():
+        room = (SCREEN - lines) // len(blocks) - HEADING
+        for position, (metric, block) in enumerate(blocks.items()):
             console.file.write(block)
-            if not self.changes:  # they have the rows
-                room = max((SCREEN - lines) // len(blocks) - HEADING, 1) if self._fits else None
-                print_deciding_rows(self, metric, console, room)
+            if not self.changes and (room > 0 or not position or not self._fits):  # changes have the rows
+                print_deciding_rows(self, metric, console, max(room, 1) if self._fits else None)
         for table in change_tables(self, self.settings["rows"]):
             console.print()
             print_table(table, console)

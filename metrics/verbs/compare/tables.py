@@ -113,7 +113,7 @@ def short_table(report: Report, by: Ranking) -> Table:
     explanation = (
         f"In brackets: 95% intervals. p below 0.05: significant{f', {corrected}' * (corrected[:3] != 'not')}."
     )
-    explanation += _too_few(report, by.pairs)
+    explanation = (explanation * (by.metric == next(iter(report.metrics))) + _too_few(report, by.pairs)).strip()
     return Table("", header, rows, explanation, by.marked, header.index(by.name))
 
 
