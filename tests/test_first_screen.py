@@ -136,7 +136,7 @@ def test_a_probability_in_the_list_shows_on_which_side_of_the_threshold_it_is():
         f"wrong {chance}0.5796)",
         f"wrong {chance}0.57)",
         f"right {chance}0.70)",
-        f"wrong {chance}below 0.01)",
+        f"wrong {chance}<0.01)",
     ]
     assert why_to_read(found.first[1], 0.58) == "unsure, judged wrong 0.5796"
 

@@ -12,6 +12,7 @@ from .table import number, visible
 
 LABELS = 10  # columns of the names of lines
 LEAST_ROOM = 20  # characters of a text, however narrow the terminal is
+LEAST_QUESTION = 8  # the same of a question behind the kind and the name of an answer
 MOST_LINES = 2  # of an answer
 LONGEST_NAME = 20  # characters of a row or a system in a list
 LONGEST_WORD = 12  # characters, so that a text of two lines less a word seldom needs a third
@@ -28,8 +29,8 @@ def plain(texts: Iterable[str]) -> list[str]:
     return [visible(one_line(text)) for text in texts]
 
 
-def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -> list[str]:
-    """Return lines of so many characters: two at most of a plain answer, one of the text beside it, if any.
+def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted", most: int = MOST_LINES) -> list[str]:
+    """Return lines of so many characters: at most `most` of a plain answer, one of the text beside it, if any.
 
     >>> excerpt_lines("An insect has eight legs.", "An insect has six legs.", 60)
     ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
@@ -39,9 +40,9 @@ def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -
     labels = max(LABELS, len(name) + 2)
     room = max(width - labels, LEAST_ROOM)
     answer_lines = wrap(quoted(answer, 10**6), room)
-    if len(answer_lines) > MOST_LINES:
-        cut = quoted(answer, MOST_LINES * room - LONGEST_WORD, other)
-        answer_lines = wrap(cut, room, max_lines=MOST_LINES, placeholder='..."')
+    if len(answer_lines) > most:
+        shorter = quoted(answer, most * room - LONGEST_WORD * (most > 1), other)
+        answer_lines = wrap(shorter, room, max_lines=most, placeholder='..."')
     lines = list(zip(("answer", ""), answer_lines, strict=False))
     lines += [(name, quoted(other, room, answer))] * bool(other)
     return [f"{label:<{labels}}{text}" for label, text in lines]
@@ -104,11 +105,15 @@ def why_to_read(answer: scoring.AnswerToRead, threshold: float = 0.5) -> str:
 
 
 def judged_lines(
-    answers: Sequence[scoring.AnswerToRead], counts: Mapping[str, int], width: int, threshold: float
+    answers: Sequence[scoring.AnswerToRead],
+    counts: Mapping[str, int],
+    width: int,
+    threshold: float,
+    most: int = MOST_LINES,
 ) -> list[list[str]]:
     """Return the lines of each judged answer: why it is listed, its texts, and the verdict with its reason.
 
-    `counts` are the answers of each kind, which stand beside the first answer of a kind.
+    `counts` are the answers of each kind, which stand beside the first answer of a kind; `most`: see `excerpt_lines`.
     """
     result, kind = [], ""
     for answer in answers:
@@ -119,8 +124,8 @@ def judged_lines(
         line = f" {'  '.join([heading, *named])}  "
         accepted = nearest_reference(answer.references, answer.prediction) if answer.references else ""
         question, text, accepted = plain([answer.question or "", answer.prediction, accepted])
-        line += nearest_part(question, max(width - len(line), LEAST_ROOM))
-        texts = excerpt_lines(text, accepted, max(width - 3, 2 * LEAST_ROOM))
+        line += nearest_part(question, max(width - len(line), LEAST_QUESTION))
+        texts = excerpt_lines(text, accepted, max(width - 3, 2 * LEAST_ROOM), most=most)
         verdict = _verdict_lines(answer, threshold, max(width - 3, 2 * LEAST_ROOM))
         result.append([line.rstrip(), *(f"   {each}" for each in (*texts, *verdict))])
     return result
@@ -128,7 +133,7 @@ def judged_lines(
 
 def _verdict_lines(answer: scoring.AnswerToRead, threshold: float, width: int) -> list[str]:
     """Return the verdict on an answer, with its reason where the texts show it, and the label of people."""
-    chance, _ = probability_and_threshold(answer.score, threshold)
+    chance = probability_and_threshold(answer.score, threshold)[0].replace("below ", "<").replace("above ", ">")
     label = f"; labelled {_grade(answer)}" * (answer.kind == scoring.DISAGREE)
     fault = f": {answer.fault}" * bool(answer.fault)
     verdict = f"{'right' if answer.verdict else 'wrong'}{fault} ({CHANCE}: {chance}){label}"

@@ -137,6 +137,7 @@ class Explainer:
         heading = name
         if answer.verdict is not None:
             probability, _ = probability_and_threshold(answer.probability, self.scorer.threshold)
+            probability = probability.replace("below ", "<").replace("above ", ">")
             judged = f"judged {self._verdict(answer)} ({CHANCE}: {probability})"
             heading = f"{name}: {judged}" if name else judged.capitalize()
         label = {1: "right", 0: "wrong"}.get(answer.label, answer.label)

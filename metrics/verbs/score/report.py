@@ -13,7 +13,7 @@ from ...core.reading import UNKNOWN_FAULT, one_line, the_first
 from ...core.scorer import ASKED, Scorer
 from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.charts import accuracy_chart
-from ...reports.excerpt import judged_lines, reading_lines, set_lines, why_to_read
+from ...reports.excerpt import MOST_LINES, judged_lines, reading_lines, set_lines, why_to_read
 from ...reports.report import (
     MOST_NAMED,
     WIDTH,
@@ -46,7 +46,16 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.scoring import CELLS, CONFUSION, AnswerToRead, QuestionTotals, by_kind, columns_to_read, were_recalled
+from ...scale.scoring import (
+    CELLS,
+    CONFUSION,
+    EXAMPLES,
+    AnswerToRead,
+    QuestionTotals,
+    by_kind,
+    columns_to_read,
+    were_recalled,
+)
 from ...statistics import estimation
 from ..judge_errors import (
     CAN_ERR_MORE,
@@ -545,7 +554,8 @@ class ScoreReport(Report):
     def _to_label(self) -> list[str]:
         """Return how labels make the accuracy sure, where it assumes how often the judge errs."""
         assumes = bool(self.accuracy and self.accuracy["assumes"]) and not self._are_labelled
-        return [to_label(self._judged_systems, "accuracy", CAN_ERR_MORE)] * assumes
+        step, _, _ = to_label(self._judged_systems, "accuracy", CAN_ERR_MORE).partition(", then: ")
+        return [step] * assumes
 
     @property
     def _explained(self) -> str:
@@ -594,17 +604,21 @@ class ScoreReport(Report):
         heading = f"{READ} ({{}} of {every:,}{of_words}; all: --worst {every})"
         room = max(room - 1 - -(-len(heading) // width), LEAST_LINES)  # below an empty line and the heading
 
-        def lines_of(answers: Sequence[AnswerToRead]) -> list[list[str]]:
+        def lines_of(answers: Sequence[AnswerToRead], most: int = MOST_LINES) -> list[list[str]]:
             if self.results.sets:
                 return set_lines(answers, width, self._details)
             if is_judged:
-                return judged_lines(answers, to_read.counts, width, self._threshold)
+                return judged_lines(answers, to_read.counts, width, self._threshold, most)
             return reading_lines(answers, width, self._details)
 
+        most = MOST_LINES
         if self._fits:
-            fit = sum(lines <= room for lines in accumulate(map(len, lines_of(chosen))))
+            for most in (MOST_LINES, 1) if is_judged else (MOST_LINES,):  # lines of an answer
+                fit = sum(lines <= room for lines in accumulate(map(len, lines_of(chosen, most))))
+                if fit >= min(len(chosen), EXAMPLES - 1):
+                    break
             chosen = sorted(chosen[:fit], key=by_kind) if is_judged else chosen[:fit]
-        shown = lines_of(chosen)
+        shown = lines_of(chosen, most)
         heading = heading.format(len(shown)) if every > len(shown) else READ
         console.print()
         console.print(Text(heading, style="bold"))
