@@ -473,10 +473,10 @@ def rounded(count: int) -> str:
 
 def turned(pair: Mapping, first: str) -> tuple[str, str, Mapping[str, float]]:
     """Return the two systems of a pair, `first` first, and how far it is ahead, with limits."""
-    value, low, high = (pair["difference"][name] for name in ("value", "low", "high"))
+    lead, low, high = (pair["difference"][name] for name in ("value", "low", "high"))
     if pair["first"] == first:
         return first, pair["second"], pair["difference"]
-    return first, pair["first"], {"value": -value, "low": -high, "high": -low}
+    return first, pair["first"], {"value": -lead, "low": -high, "high": -low}
 
 
 def _is_clear(difference: Mapping) -> bool:

@@ -13,7 +13,7 @@ from ...registry import JUDGE, OF_PASSAGES, SCORERS, make_scorer, scorer_class
 
 WORST = 10  # answers of files on a page, as many as `score` lists
 _WORST = f"Files: answers to show, worst first. Default: those that `score` shows; with --html {WORST}."
-_VERBOSE = "ava: mark the words by how much the probability falls (+) or rises (-) without each of them."
+_VERBOSE = f"{JUDGE}: mark the words by how much the probability falls (+) or rises (-) without each of them."
 ABOUT = 3  # lines above and below the answers
 _METRIC = (
     "ava: how a wrong answer differs from the accepted one. kpqa: what it weighs and matches. "
@@ -122,10 +122,10 @@ def explain(
     with terminal.failures("explain" if sources else ""):
         corpus = _references_of(idf) if idf else ()
         if sources and not by_passages:
-            found = _answers_to_read(sources, row_options, metric, settings)
-            every, to_read = sum(found.counts.values()), found.first
+            answers_to_read = _answers_to_read(sources, row_options, metric, settings)
+            every, to_read = sum(answers_to_read.counts.values()), answers_to_read.first
             if are_few := judges and not (worst or html):
-                to_read = found.examples
+                to_read = answers_to_read.examples
             kind, how = "sets" if scorer_class(metric).takes_sets else "answers", "judged" if judges else "scored"
             headline = f"Why these {kind} were {how} so"
             if not are_few:

@@ -600,8 +600,8 @@ class ScoreReport(Report):
         every, width = sum(to_read.counts.values()), min(console.width, WIDTH)
         is_judged = self._first == self.judge
         chosen = to_read.examples if is_judged and self._fits else to_read.first
-        of_words = ", lowest, or scores far apart" * self.compares_words
-        heading = f"{READ} ({{}} of {every:,}{of_words}; all: --worst {every})"
+        measured = ", lowest, or scores far apart" * self.compares_words
+        heading = f"{READ} ({{}} of {every:,}{measured}; all: --worst {every})"
         room = max(room - 1 - -(-len(heading) // width), LEAST_LINES)  # below an empty line and the heading
 
         def lines_of(answers: Sequence[AnswerToRead], most: int = MOST_LINES) -> list[list[str]]:
