@@ -328,8 +328,9 @@ class AccuracyReport(Report):
 
     def _print_slices(self, console: Any) -> None:
         if table := self._by_slice():
-            console.print()
-            print_table(table, console)
+            with console.capture() as captured:
+                print_table(table, console)
+            console.file.write("\n" + captured.get().rstrip("\n") + "\n")
 
     def _rows(self, header: Sequence[str]) -> list[list[str]]:
         """Return the cells of a table of the systems, the most accurate first."""
@@ -343,6 +344,10 @@ class AccuracyReport(Report):
             number = min([LABELS_TO_BEGIN, *(self.systems[system]["rows"] for system in assumed)])
             more = label_more(self._label_file, number)
             return [f"label {number} answers of {briefly(assumed)} too, since the judge can err more on them{more}"]
+        return self._plan()
+
+    def _plan(self) -> list[str]:
+        """Return [how many labels or questions narrower intervals need]; [] where they are narrow enough."""
         planned = [accuracy for accuracy in self.systems.values() if "needed" in accuracy]
         needed = [accuracy["needed"]["0.05"] for accuracy in planned]
         if None not in needed:
@@ -440,7 +445,7 @@ class AccuracyReport(Report):
             if error := self.settings["rater_error"]:
                 facts.append(f"wrong labels: {error:.1%}, added to the intervals on both sides")
         facts += [measured_fact(self.measured, self.unlike)] if self.measured else []
-        facts += filter(None, [self.help_of_judge()])
+        facts += filter(None, [self.help_of_judge(), *self._plan()])
         facts += [f"left out: {self.bad_rows:,} bad rows"] * bool(self.bad_rows)
         return [*facts, f"genqa-metrics {self.genqa_metrics}"]
 

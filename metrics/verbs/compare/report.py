@@ -508,7 +508,7 @@ class CompareReport(Report):
 
     def show_all(self, console) -> None:
         """Print the findings, all tables, what they rest on, and the rows that decide."""
-        say(console, self.findings, "bold")
+        say_findings(console, self.findings, self.headline)
         super().show_all(console)
         for metric in self.metrics if not self.changes else ():
             print_deciding_rows(self, metric, console)
