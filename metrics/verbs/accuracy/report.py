@@ -138,9 +138,10 @@ def accuracy(
         unknown = "the errors of a judge in a column are only known from labels"
         verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown)
         judge, judged_by, rate_name = f"column:{judge_column}", f"the column {judge_column}", ""
-    notes += label_notes
-    if people and people.until:
-        notes += stopped_outcomes(items, judged, labels, people.until)
+    if people and people.until:  # these decide, and stand first
+        notes = [*stopped_outcomes(items, judged, labels, people.until), *label_notes, *notes]
+    else:
+        notes += label_notes
     answers = JudgedAnswers(items, judged, verdicts, people, errors, rate_name, confidence)
     estimated = answers.systems()
     systems = {system: accuracy for system, (accuracy, *_) in estimated.items()}

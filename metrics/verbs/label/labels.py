@@ -156,7 +156,7 @@ def read_labels(
     agreement = {"raters": len({label.rater for label in labels}), **agreement}
     until = next((label.plan[2] for label in labels if label.plan[2] is not None), None)
     if until is not None:
-        notes.append(STOPPED.format(until.partition(SEED)[0]))
+        notes.insert(0, STOPPED.format(until.partition(SEED)[0]))  # it comes before what a screen may leave out
     notes += [agreement_fact(agreement)] * bool(agreement["rows"])
     error = (agreement["error"] or 0.0) * widens
     if error:
