@@ -14,7 +14,7 @@ def test_a_fault_is_named_where_the_words_show_it(reference, answer, expected):
 
 def test_the_nearest_reference_counts():
     references = ["a fortnight", "14 days of the calendar"]
-    assert faults_of(["How long?"], [references], ["20 days of the calendar"]) == ["another value"]
+    assert faults_of(["How long?"], [references], ["20 days of the calendar"]) == ["wrong value"]
 
 
 def test_score_names_what_explain_names():
@@ -48,10 +48,10 @@ def test_score_and_compare_count_the_faults_of_every_system():
         for (question, accepted), text in zip(asked, texts, strict=True)
     ]
     rows[3]["label"] = 1
-    expected = {"a": {"another value": 2}, "b": {"declined": 1}}
+    expected = {"a": {"wrong value": 2}, "b": {"declined": 1}}
     report = genqa_metrics.score(rows, "ava")
     assert report.to_dict()["faults"] == expected
-    said = "Why judged wrong (known for 3 of 3, without those labelled right): another value (a 2); declined (b 1)"
+    said = "3 judged wrong, and not labelled right: wrong value (a 2), declined (b 1)"
     assert said in " ".join(str(report).split())
     (table,) = [table for table in report.tables() if table.title == FAULTS]
     assert table.rows == [["a", "0", "2", "0", "0", "0", "0"], ["b", "1", "0", "0", "0", "0", "0"]]

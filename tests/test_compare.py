@@ -275,13 +275,14 @@ def test_labels_of_people_are_what_is_tested():
     assert {system: values["value"] for system, values in found.scores["ava"]["accuracy"].items()} == {
         system: values["accuracy"] for system, values in found.metrics["ava"]["accuracy"]["systems"].items()
     }
-    assert found.findings[0].startswith("accuracy: ")
+    assert found.findings == ["b leads a by 5 points [-36, +46], but this could be chance."]
     shown = [row for asked in questions_of(found.to_html()) for row in asked["rows"]]
     assert [row["label"] for row in shown] == [row["label"] for row in rows]
     assert {(row["verdict"], row["label"]) for row in shown} == {(0, 0), (0, 1), (1, 0), (1, 1)}
     without = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", resamples=200)
     assert next(iter(without.tests["ava"])) == "accuracy"
-    assert without.findings[0].endswith(". This assumes that the judge errs as often as on other data.")
+    assert without.headline.endswith("assumes that the judge errs as often as on other data")
+    assert all(without.headline in text for text in (without.to_html(), without.to_markdown()))
 
 
 def untold_rows(**more):
@@ -312,7 +313,7 @@ def test_labels_of_all_answers_to_few_questions_are_what_is_counted():
     report = genqa_metrics.compare(rows, resamples=200)
     finding = "No winner: too few questions. Labelled right: bad 2 of 3, good 1 of 3."
     assert report.findings == [finding]
-    assert "differ (people's labels): bad better on 1, good on 0" in str(report)
+    assert "differ, by people's labels: bad better on 1, good on 0" in str(report)
     page = report.to_html()
     assert "share that people call right" in page
     assert "ava_accuracy: pairs" not in page + report.to_markdown()
@@ -332,8 +333,8 @@ def test_the_closest_pair_is_that_of_the_labels_where_people_labelled_all():
 def test_rows_without_a_label_count_by_verdicts_and_the_screen_says_so():
     rows = [row | {"question": f"{row['question']} ({n})", "label": None} for row in untold_rows() for n in range(5)]
     some = [row | {"label": int(row["system"] == "good")} if row["question"][-2] in "01" else row for row in rows]
-    shown = str(genqa_metrics.compare(some, resamples=200))
-    assert "differ (people's labels, else the judge's verdicts): good better on 15, bad on 0" in shown
+    shown = " ".join(str(genqa_metrics.compare(some, resamples=200)).split())
+    assert "differ, by people's labels, else the judge's verdicts: good better on 15, bad on 0" in shown
 
 
 def test_a_system_without_an_estimate_is_not_tested_and_the_others_are_named():
@@ -351,7 +352,7 @@ def test_a_system_without_an_estimate_is_not_tested_and_the_others_are_named():
         "right is significantly better than wrong. The accuracy of long cannot be told, so long may be better."
         in shown
     )
-    assert "not corrected" in shown
+    assert "corrected" not in shown.partition("p below 0.05")[2]
     assert "wrong leads long" not in shown
     assert report.settings["tests"] == 1
 
@@ -367,10 +368,10 @@ def test_a_large_lead_that_can_be_chance_is_not_called_close():
         return genqa_metrics.compare(rows, "ava", resamples=200).findings[0]
 
     good, fair, bad = range(24), range(20, 36), range(34, 36)
-    assert finding(good=good, fair=fair).startswith("accuracy: good leads fair by 20 points, but this could be chance")
+    assert finding(good=good, fair=fair).startswith("good leads fair by 20 points [")
     assert "); good and fair are significantly better than bad" in finding(good=good, fair=fair, bad=bad)
-    assert "too close to call: good is ahead of near" in finding(good=good, near=range(1, 24))
-    assert "no two of the 3 systems differ significantly; good leads fair" in finding(good=good, fair=fair, near=good)
+    assert "Too close to call: good is ahead of near" in finding(good=good, near=range(1, 24))
+    assert "No two of the 3 systems differ significantly; good leads fair" in finding(good=good, fair=fair, near=good)
 
 
 @pytest.mark.parametrize(
@@ -380,7 +381,7 @@ def test_a_large_lead_that_can_be_chance_is_not_called_close():
             {"a": range(12), "b": range(12)},
             "With 12 questions labelled, only differences of about 50",
         ),
-        ({"a": range(12), "b": range(6, 18)}, "24 of 80 answers have a label; label the others."),
+        ({"a": range(12), "b": range(6, 18)}, "Label the other 56 answers, 24 of 80 have a label."),
         ({"a": range(40), "b": range(40)}, "Add questions: with 40, only differences of about "),
     ],
 )
@@ -488,23 +489,24 @@ def test_verdicts_that_differ_significantly_are_said_with_what_cannot_be_told():
 
 
 def test_the_screen_has_every_tested_pair_and_says_how_many_rows_decide():
-    """Of three systems that of b and c, which the table leaves out; of eight those of neighbours."""
+    """Of three systems that of b and c, which the table leaves out; of eight the first significant ones."""
     report, scores = compared({"a": 0.51, "b": 0.5, "c": 0.2}, rows=4)
     shown = str(report)
     (pair,) = (pair for pair in report.tests["points"]["points"]["pairs"] if pair["first"] == "b")
     value, low, high = pair["difference"].values()
     assert f"b leads c by {value:.3f} [{low:.3f}, {high:.3f}], p <0.001" in shown
     wins, losses = (scores[:, 0] > scores[:, 1]).sum(), (scores[:, 0] < scores[:, 1]).sum()
-    said = f"a better on {wins}, b on {losses}; 4 of {wins + losses} shown"
-    assert f"Where a and b differ (points): {said}" in shown
+    said = f"a better on {wins}, b on {losses} (4 of {wins + losses} shown"
+    assert f"Where a and b differ, by points: {said}" in shown
     heights = {"a": 0.51, "b": 0.5, "c": 0.2}
     fits, every = (str(compared(heights, rows=rows)[0]).splitlines() for rows in (None, 20))
     assert len(fits) <= 30 < len(every)
-    assert any(f"of {wins + losses} shown (more: --rows {wins + losses})" in line for line in fits)
+    assert any(f"of {wins + losses} shown; all: --rows {wins + losses})" in line for line in fits)
     many, _ = compared({f"s{place}": 0.9 - 0.1 * place for place in range(8)}, rows=0)
     said = [line for line in str(many).splitlines() if " leads s" in line]
-    assert [line.split(" by ")[0] for line in said] == [f"s{place} leads s{place + 1}" for place in range(1, 7)]
-    assert "15 more pairs: --verbose" in str(many)
+    assert [line.split(" by ")[0] for line in said] == [f"s1 leads s{place}" for place in (2, 3, 4)]
+    assert "18 more pairs: --verbose" in str(many)
+    assert "1 more pair, none significant: --verbose" in str(compared({"a": 0.5, "b": 0.2, "c": 0.2})[0])
 
 
 def test_the_screen_says_where_the_judge_does_not_help():
@@ -518,10 +520,10 @@ def test_the_screen_says_where_the_judge_does_not_help():
     ]
     report = genqa_metrics.compare(rows, "ava", rows=0)
     assert report.metrics["ava"]["accuracy"]["systems"]["b"]["basis"] == "labels and judge"
-    assert "(a: labels alone)" in " ".join(str(report).split())
+    assert "(a: labels alone)" in report.tables()[0].explanation
     assert "Agresti-Caffo" in report.settings["interval"]
     labelled = [row for row in rows if row["label"] is not None]
-    assert "labels alone" not in str(genqa_metrics.compare(labelled, "ava"))
+    assert "labels alone" not in genqa_metrics.compare(labelled, "ava").tables()[0].explanation
 
 
 @pytest.mark.parametrize(
@@ -530,7 +532,7 @@ def test_the_screen_says_where_the_judge_does_not_help():
 def test_rows_say_whose_verdicts_they_show(labelled, said):
     shown = str(genqa_metrics.compare(labelled_rows(labelled), "ava", resamples=200, rows=20))
     assert "(judge)" not in "".join(shown.partition("Where ")[2].splitlines()[:4]), "people's labels first"
-    assert f" differ ({said}): " in shown
+    assert f" differ, by {said}: " in shown
     assert ("(judge)  b" in shown) == (labelled < 20)
 
 

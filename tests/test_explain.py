@@ -159,21 +159,23 @@ def test_no_checkpoint(command, tmp_path):
 
 
 def test_an_answer_in_the_terminal():
-    lines = printed(judged(), explainer()).splitlines()
+    lines = printed(judged(references=("later", "1945")), explainer()).splitlines()
     assert lines == [
-        "Question       When?",
-        "Answer         In 1944(-0.50).",
-        "Reference 1    1945",
-        "Reference 2    later",
-        "Verdict        judged wrong, but the judge is unsure: probability 0.12; 0.50 or more counts as right",
-        'Reason         "1944" instead of "1945".',
-        "Compared with  1945",
+        "Judged wrong, but unsure (probability of being right: 0.12)",
+        'Why       "1944" instead of "1945".',
+        "Question  When?",
+        "Answer    In 1944(-0.50).",
+        "Accepted  1945",
+        "or        later",
         "",
         "What marks mean.",
     ]
+    plain = explainer()
+    plain.shows_effects = False
+    assert printed(judged(), plain).splitlines()[3:] == ["Answer    In 1944.", "Accepted  1945", "or        later"]
     long = printed(judged(question=" ".join(f"word{n}" for n in range(60))), explainer()).splitlines()
     assert max(map(len, long)) <= 100
-    assert {line[:12] for line in long[1:5]} == {" " * 12}  # wrapped beside the label
+    assert {line[:10] for line in long[3:6]} == {" " * 10}  # wrapped beside the label
     coloured = printed(judged(), explainer(), force_terminal=True, color_system="truecolor")
     assert "\x1b[38;2;0;0;0;48;2;253;186;116m1944" in coloured
     assert "Blue is good. What marks mean." in coloured
@@ -248,7 +250,7 @@ def test_rejected_answers_without_a_reason_in_words_are_counted(tmp_path):
     answers = ["Its roof leaked badly in every rain of the winter.", "The bank of the shop sued the owner."]
     answers += ["I don't know.", "The owner of the shop sued the bank.", "The owner of the shop sued the town."]
     rows = files.save(tmp_path / "rows.jsonl", [question | {"prediction": text} for text in answers])
-    out = " ".join(run(rows)[0].split())
+    out = " ".join(run(rows, "--worst", "9")[0].split())
     assert out.count("gives no reason in words") == 1
     note = "Note: answers judged wrong without a reason in words: 1; --set ava.checkpoint=large gives one more often"
     assert note in out, out

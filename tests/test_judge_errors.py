@@ -78,9 +78,8 @@ def test_the_judge_large_is_offered_with_its_size_where_it_can_tell_more(judge, 
     scorer = make_scorer("ava")
     errors = JudgeErrors.of(scorer, {"a": {"profiled": rows, "unsure": 0.8 * rows}})
     values = {"basis": NOTHING, "rows": rows, "reason": errors.unknown_for["a"], "labelled": 0}
-    large = (
-        f"--set ava.checkpoint=large ({ENCODERS[CAUSAL_MODEL].megabytes:,} MB once, about a row a second; right on "
-    )
+    gigabytes = ENCODERS[CAUSAL_MODEL].megabytes / 1000
+    large = f"--set ava.checkpoint=large ({gigabytes:.1f} GB once, about a row a second; right on "
     why, what_to_do = errors.notes({"a": values})
     assert large not in why
     assert (large in what_to_do) is offered
@@ -112,8 +111,8 @@ def few_labels(judge, rows):
 @pytest.mark.parametrize(
     ("questions", "labelled", "said"),
     [
-        (4, False, "More questions are needed: 5 with labels, 20 without."),
-        (4, True, "an interval needs 5. More questions are needed."),
+        (4, False, "Next: more questions are needed: 5 with labels, 20 without."),
+        (4, True, "Next: more questions are needed."),
         (5, False, "5 answers are too few to check whether the judge fits them; 20 are needed"),
     ],
 )
@@ -134,8 +133,8 @@ def test_every_verb_says_the_same_of_a_system_with_few_labels(few_labels):
             assert "a 2 of 4 cannot tell" in words
             assert any(line.startswith("b 3 of 6 0.500 [") for line in words)
         else:
-            assert any("cannot tell (2 of 4 labelled right)" in line and "labels of 4 of 30" in line for line in lines)
-            assert any("0.500 [" in line and "labels of 6 of 30" in line for line in lines)
+            assert any("cannot tell (2 of 4 labelled right)" in line and " 4 of 30 " in line for line in lines)
+            assert any("0.500 [" in line and " 6 of 30 " in line for line in lines)
         assert "too few labels: the labels are of 4 questions" in report.to_markdown()
         assert not re.search(r"no interval(?!\s+narrower)", str(report) + report.to_html())
         assert "cannot tell; people" not in report.to_markdown()

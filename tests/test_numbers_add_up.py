@@ -151,10 +151,9 @@ def test_faults_are_of_all_answers_that_are_judged_wrong_and_not_called_right(re
         (row,) = (row for row in table.rows if row[0] == system)
         assert sum(map(int, row[1:])) == count
     for report in (scored, compared):
-        (of_all,) = re.findall(
-            r"\(known for \d+ of (\d+)(?:, without those labelled right)?\)", " ".join(str(report).split())
-        )
-        assert int(of_all) == sum(counts.values())
+        found = r"(\d+) judged wrong(?:, and not labelled right)?: ([^.]*)\."
+        ((of_all, faults),) = re.findall(found, " ".join(str(report).split()))
+        assert int(of_all) == sum(counts.values()) == sum(map(int, re.findall(r" (\d+)", faults)))
 
 
 def test_without_labels_the_first_line_says_what_is_assumed(reports):
@@ -194,7 +193,7 @@ def test_the_same_answers_get_the_same_number_in_any_file():
         assert beside.systems["own"][name] == alone[name]
     assert alone["accuracy"] is not None
     assert beside.systems["long"]["accuracy"] is None
-    assert "answers have a length that is rare" in beside.systems["long"]["reason"]
+    assert "answers have an unusual length" in beside.systems["long"]["reason"]
     assert [*beside.unlike] == ["long"]
 
 

@@ -45,7 +45,7 @@ def answers():
                 verdict=is_right,
                 probability=0.5 if n == 4 else 0.97 if is_right else 0.004,
                 label={0: 1.0, 3: 1.0}.get(n),
-                kind="" if is_right else "another value",
+                kind="" if is_right else "wrong value",
                 topic=("law", "art")[n // 2 % 2],
                 drawn=(n, 0.5, 6) if n % 4 == 1 else None,
             )

@@ -39,10 +39,10 @@ ITEM = 4  # words up to which a part is an item of a list
 LONG_REFERENCE = 8  # content words of a reference of which a part can be missing
 FAULTS = DECLINES, VALUE, ORDER, PART, ADDS = (
     "declined",
-    "another value",
-    "another order",
-    "lacks a part",
-    "adds something",
+    "wrong value",
+    "wrong order",
+    "part missing",
+    "part added",
 )
 LINKING = frozenset(  # words beside COMMON that say nothing alone
     "about almost also although approximately around because but can could enough fairly fully here however i if just "
@@ -493,9 +493,9 @@ def faults_of(questions: Sequence[str], references: Sequence[Sequence[str]], ans
     """Return what is wrong with answers that were judged wrong, each one of `FAULTS`; "" where words do not show it.
 
     >>> faults_of(["How many legs?", "Who?"], [["six legs"], ["a painter"]], ["It has eight legs.", "I don't know."])
-    ['another value', 'declined']
+    ['wrong value', 'declined']
     >>> faults_of(["What does it cost?"], [["40 euros"]], ["It costs 40 euros, and you pay by card."])
-    ['adds something']
+    ['part added']
     """
     rows = Rules().rows(questions, references, answers)
     texts = zip(attempted(answers), questions, references, rows, strict=True)

@@ -45,13 +45,14 @@ def explanations(
     threshold: float,
     by_rule: Sequence[str | None] | None = None,
     by_parts: bool = False,
+    word_effects: bool = True,
 ) -> list[dict]:
     """Return per row `reference`, `probability`, `words`, `reason` and `differences`.
 
     These are the number of the deciding reference, the likest by the judge; the probability of the row; [word, effect,
     start, end] in order, where a word of that reference does not count against an answer; a sentence, of `by_rule`
     if a rule decided; and how a wrong answer differs from the accepted one, see `differences.differences`, with
-    `by_parts` also as the judge says of parts of both.
+    `by_parts` also as the judge says of parts of both. Without `word_effects` there are no words.
     """
     rows = list(zip(questions, references, predictions, strict=True))
     by_rule = by_rule or [None] * len(rows)
@@ -64,7 +65,7 @@ def explanations(
     deciding, best = [int(each.argmax()) for each in by_row], [float(each.max()) for each in by_row]
     accepted = [texts[number] for texts, number in zip(references, deciding, strict=True)]
     whole = [float(probability) for probability in probabilities(questions, references, predictions)]
-    words = [parts(text) for text in predictions]
+    words = [parts(text) if word_effects else [] for text in predictions]
     # Words of an answer that declines have no effect: without one of them it would be another answer.
     declines = [bool(rule) and not attempts(text) for rule, text in zip(by_rule, predictions, strict=True)]
     wrong = [i for i, row in enumerate(rows) if whole[i] < threshold and not by_rule[i] and attempts(row[2])]
@@ -82,19 +83,19 @@ def explanations(
     effects = {(i, *span): best[i] - float(p) for (i, *span), p in zip(places, left_out, strict=True)}
     result = []
     for i, (question, texts, answer) in enumerate(rows):
-        right, stated, word_effects = whole[i] >= threshold, named.get(i, []), []
+        right, stated, effects_of_words = whole[i] >= threshold, named.get(i, []), []
         for start, end in words[i]:
             effect = effects.get((i, start, end), 0.0)
             if not right and set(keys(answer[start:end])) <= set(keys(accepted[i])):
                 effect = max(effect, 0.0)  # what is accepted is not to blame
-            word_effects.append([answer[start:end], effect, start, end])
+            effects_of_words.append([answer[start:end], effect, start, end])
         reason = [_reason(question, accepted[i], answer, right, stated), *[doubt(question, texts, answer)] * right]
         text = "unsure: " * (UNSURE_FROM < whole[i] < UNSURE_TO) + "; ".join(filter(None, reason))
         result.append(
             {
                 "reference": deciding[i],
                 "probability": whole[i],
-                "words": word_effects,
+                "words": effects_of_words,
                 "reason": by_rule[i] or f"{text[:1].upper()}{text[1:]}.",
                 "differences": [[each.kind, each.text, each.accepted] for each in stated],
             }

@@ -44,6 +44,7 @@ class AvaScorer(Scorer):
 
     name = "ava"
     explains_answers = True
+    word_effects = True  # whether explanations have the effect of each word, which costs a pass for each
     legend = (
         "A number after a word is how much the probability falls (+) or rises (-) without this word. It does not say "
         "whether the word is true."
@@ -103,9 +104,11 @@ class AvaScorer(Scorer):
         self.measured = read_measured(self.loaded.folder)
         self._size = f"{_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''}"
         size, name = ENCODERS[CAUSAL_MODEL].megabytes, str(checkpoint or "small")
-        right = f"right on {RIGHT_ON_LONG['large']} of assistants' long answers, {name} on {RIGHT_ON_LONG.get(name)}"
+        right = f"right on {RIGHT_ON_LONG['large']} of long answers, {name} on {RIGHT_ON_LONG.get(name)}"
         is_smaller = name in ("small", "base") and escalate is None
-        self.stronger = f"ava.checkpoint=large ({size:,} MB once, about a row a second; {right})" if is_smaller else ""
+        self.stronger = (
+            f"ava.checkpoint=large ({size / 1000:.1f} GB once, about a row a second; {right})" if is_smaller else ""
+        )
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
 
     def ready(self) -> Self:
@@ -276,7 +279,7 @@ class AvaScorer(Scorer):
             read = _taken(rows, numbers)
             ruled = [reason_by_rule(self.rules, *row) for row in zip(*read, strict=True)]
             by_parts = loaded.configuration == PROMPT
-            explained = explanations(*read, probabilities, self.threshold, ruled, by_parts)
+            explained = explanations(*read, probabilities, self.threshold, ruled, by_parts, self.word_effects)
             for i, item in zip(numbers, explained, strict=True):
                 result[i] = item
         return {"explanation": result}

@@ -6,21 +6,21 @@ from itertools import accumulate
 from textwrap import wrap
 
 from ..core.reading import COMMON, one_line, probability_and_threshold
-from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from ..core.words import nearest_reference
 from ..scale import scoring
 from .table import number, visible
 
 LABELS = 10  # columns of the names of lines
 LEAST_ROOM = 20  # characters of a text, however narrow the terminal is
-MOST_LINES = 3  # of an answer
-LONGEST_WORD = 12  # characters, so that a text of three lines less a word seldom needs a fourth
+LEAST_QUESTION = 8  # the same of a question behind the kind and the name of an answer
+MOST_LINES = 2  # of an answer
+LONGEST_NAME = 20  # characters of a row or a system in a list
+LONGEST_WORD = 12  # characters, so that a text of two lines less a word seldom needs a third
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
-    scoring.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
-    scoring.DISAGREE: "label and judge disagree, either can be wrong: label, probability",
-    scoring.WRONG: "judged wrong, surest first",
-    scoring.OTHER_WORDS: f"{scoring.OTHER_WORDS}: a lost condition can hide here",
+    scoring.UNSURE: "judge unsure",
+    scoring.OTHER_WORDS: "judged right in other words",
 }
+CHANCE = "probability of being right"
 _WORD = re.compile(r"\w+")
 
 
@@ -30,8 +30,8 @@ def plain(texts: Iterable[str]) -> list[str]:
     return list(map(visible, lines))
 
 
-def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -> list[str]:
-    """Return a plain answer on at most three lines, and the text to compare it with, if any, on one more.
+def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted", most: int = MOST_LINES) -> list[str]:
+    """Return lines of so many characters: at most `most` of a plain answer, one of the text beside it, if any.
 
     >>> excerpt_lines("An insect has eight legs.", "An insect has six legs.", 60)
     ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
@@ -41,10 +41,10 @@ def excerpt_lines(answer: str, other: str, width: int, name: str = "accepted") -
     labels = max(LABELS, len(name) + 2)
     room = max(width - labels, LEAST_ROOM)
     answer_lines = wrap(quoted(answer, 10**6), room)
-    if len(answer_lines) > MOST_LINES:
-        cut = quoted(answer, MOST_LINES * room - LONGEST_WORD, other)
-        answer_lines = wrap(cut, room, max_lines=MOST_LINES, placeholder='..."')
-    lines = list(zip(("answer", "", ""), answer_lines, strict=False))
+    if len(answer_lines) > most:
+        shorter = quoted(answer, most * room - LONGEST_WORD * (most > 1), other)
+        answer_lines = wrap(shorter, room, max_lines=most, placeholder='..."')
+    lines = list(zip(("answer", ""), answer_lines, strict=False))
     lines += [(name, quoted(other, room, answer))] * bool(other)
     return [f"{label:<{labels}}{text}" for label, text in lines]
 
@@ -105,23 +105,58 @@ def why_to_read(answer: scoring.AnswerToRead, threshold: float = 0.5) -> str:
     return f"{kind} {number(answer.score, 2) if answer.kind == scoring.LOWEST else score}{fault}"
 
 
-def reading_lines(
-    to_read: scoring.AnswersToRead,
+def judged_lines(
+    answers: Sequence[scoring.AnswerToRead],
+    counts: Mapping[str, int],
     width: int,
     threshold: float,
+    most: int = MOST_LINES,
+) -> list[list[str]]:
+    """Return the lines of each judged answer: why it is listed, its texts, and the verdict with its reason.
+
+    `counts` are the answers of each kind, which stand beside the first answer of a kind; `most`: see `excerpt_lines`.
+    """
+    result, kind = [], ""
+    for answer in answers:
+        heading = HEADINGS.get(answer.kind, answer.kind)
+        heading += f" ({counts[answer.kind]:,})" * (answer.kind != kind)
+        kind, name = answer.kind, visible(answer.id or f"line {answer.line}")
+        named = [name, *[visible(answer.system)] * (answer.system not in name)]
+        line = f" {'  '.join([heading, *named])}  "
+        accepted = nearest_reference(answer.references, answer.prediction) if answer.references else ""
+        question, text, accepted = plain([answer.question or "", answer.prediction, accepted])
+        line += nearest_part(question, max(width - len(line), LEAST_QUESTION))
+        texts = excerpt_lines(text, accepted, max(width - 3, 2 * LEAST_ROOM), most=most)
+        verdict = _verdict_lines(answer, threshold, max(width - 3, 2 * LEAST_ROOM))
+        result.append([line.rstrip(), *(f"   {each}" for each in (*texts, *verdict))])
+    return result
+
+
+def _verdict_lines(answer: scoring.AnswerToRead, threshold: float, width: int) -> list[str]:
+    """Return the verdict on an answer, with its reason where the texts show it, and the label of people."""
+    chance = probability_and_threshold(answer.score, threshold)[0].replace("below ", "<").replace("above ", ">")
+    label = f"; labelled {_grade(answer)}" * (answer.kind == scoring.DISAGREE)
+    fault = f": {answer.fault}" * bool(answer.fault)
+    verdict = f"{'right' if answer.verdict else 'wrong'}{fault} ({CHANCE}: {chance}){label}"
+    lines = wrap(verdict, width - LABELS, max_lines=2, placeholder="...")
+    return [f"{label:<{LABELS}}{line}" for label, line in zip(("judged", ""), lines, strict=False)]
+
+
+def reading_lines(
+    answers: Sequence[scoring.AnswerToRead],
+    width: int,
     weakest: Mapping[scoring.AnswerToRead, Sequence[str]] = {},
 ) -> list[list[str]]:
-    """Return the lines to print for each answer to read first, below the reason to read it.
+    """Return the lines of each answer with low scores, or scores that are far apart, in so many columns.
 
     `weakest` is what `Scorer.weakest` returns of an answer.
     """
-    answers = to_read.first
     names = {answer: visible(answer.id or f"line {answer.line}") for answer in answers}
     systems = {answer: visible(answer.system) for answer in answers}
     if all(system in names[answer] for answer, system in systems.items()):
         systems = dict.fromkeys(answers, "")
-    name_width, system_width = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
-    scores = {answer: _shown_scores(answer) for answer in answers if answer.verdict is None}
+    name_width, system_width = (min(max(map(len, texts.values())), LONGEST_NAME) for texts in (names, systems))
+    scores = {answer: _shown_scores(answer) for answer in answers}
     scores |= {answer: supported for answer, (supported, *_) in weakest.items()}
     rows = {}
     for answer in answers:
@@ -130,39 +165,33 @@ def reading_lines(
         rows[answer] = (answer.question or "", *compared, accepted)
     texts = [text for row in rows.values() for text in row]
     shown = dict(zip(texts, plain(texts), strict=True))
-    for answer in answers:
-        if answer.verdict is not None:
-            chance, _ = probability_and_threshold(answer.score, threshold)
-            scores[answer] = chance.replace("below ", "<").replace("above ", ">")
     score_width = max((len(scores[answer]) for answer in answers if len(answer.scores) < 2), default=0)
-    result, kind = [], ""
+    result = []
     for answer in answers:
-        lines = []
-        if answer.kind != kind and answer.verdict is not None:
-            kind = answer.kind
-            counts = f" ({to_read.counts[kind]:,})"
-            if kind == scoring.UNSURE:
-                counts += f"; right from {threshold:g}"
-            lines.append(f" {HEADINGS.get(kind, kind)}{counts}")
-        result.append(lines)
-        line = f"  {names[answer][:name_width]:<{name_width}}  "
-        line += f"{systems[answer][:system_width]:<{system_width}}  " * bool(system_width)
-        line += f"{_grade(answer):<5}, " * (kind == scoring.DISAGREE) + f"{scores[answer]:<{score_width}}  "
-        line += f"{_grade(answer)}? " * (kind == scoring.UNSURE)
-        fault = f"{answer.fault}: " if answer.fault else ""
+        line = f"  {cut(names[answer], name_width):<{name_width}}  "
+        line += f"{cut(systems[answer], system_width):<{system_width}}  " * bool(system_width)
+        line += f"{scores[answer]:<{score_width}}  "
         (question, text, name, other, accepted), below = map(shown.get, rows[answer]), []
         if answer in weakest:  # a sentence and its evidence stand beside each other, the accepted answer below
             below = [("accepted", quoted(accepted, max(width - 6, 40) - LABELS, text))] * bool(accepted)
         both = "; ".join([quoted(text, 10**6), *[f"{name} {quoted(other, 10**6)}"] * bool(other)])
-        if len(line) + len(fault) + len(both) <= width and not below:
-            lines.append(line + fault + both)
+        if len(line) + len(both) <= width and not below:
+            result.append([line + both])
         else:
             line += quoted(question, max(width - len(line), 12)) if question else ""
-            lines.append(line.rstrip())
-            below += [("why", answer.fault)] * bool(answer.fault)
             below = [f"{label:<{LABELS}}{line_below}" for label, line_below in below]
-            lines += [" " * 6 + line for line in (*excerpt_lines(text, other, max(width - 6, 40), name), *below)]
+            both = (*excerpt_lines(text, other, max(width - 6, 40), name), *below)
+            result.append([line.rstrip(), *(" " * 6 + each for each in both)])
     return result
+
+
+def cut(text: str, room: int) -> str:
+    """Return a text cut to `room` characters, with dots where some are left out.
+
+    >>> cut("mixture", 7), cut("mixture-of-both", 12)
+    ('mixture', 'mixture-o...')
+    """
+    return text if len(text) <= room else f"{text[: max(room - 3, 1)]}..."
 
 
 def set_lines(
@@ -171,20 +200,20 @@ def set_lines(
     """Return the lines to print for each set of questions: how many references it asks, which ones not, what else."""
     names = [visible(f"context {answer.id}" if answer.id else f"line {answer.line}") for answer in sets]
     systems = [visible(answer.system) for answer in sets]
-    name_width, system_width = (min(max(map(len, texts)), most) for texts, most in ((names, 20), (systems, 12)))
+    name_width, system_width = (min(max(map(len, texts)), LONGEST_NAME) for texts in (names, systems))
     result = []
     for answer, name, system in zip(sets, names, systems, strict=True):
         asked, indent = len(answer.prediction.splitlines()), " " * 6
-        line = f"  {name[:name_width]:<{name_width}}  {system[:system_width]:<{system_width}}  "
+        line = f"  {cut(name, name_width):<{name_width}}  {cut(system, system_width):<{system_width}}  "
         line += f"{why_to_read(answer)} with {asked:,} question{'s' * (asked != 1)}; not asked:"
         missing, others = (
             ", ".join(quoted(text, 10**6) for text in plain(texts))
             for texts in (answer.missing, besides.get(answer, ()))
         )
-        cut = {"width": width, "initial_indent": indent, "subsequent_indent": indent, "placeholder": " ..."}
+        shape = {"width": width, "initial_indent": indent, "subsequent_indent": indent, "placeholder": " ..."}
         fits = len(line) + len(missing) < width
-        lines = [f"{line} {missing}"] if fits else [line, *wrap(missing, **cut, max_lines=2)]
-        result.append(lines + wrap(f"asked besides: {others}" * bool(others), **cut, max_lines=1))
+        lines = [f"{line} {missing}"] if fits else [line, *wrap(missing, **shape, max_lines=2)]
+        result.append(lines + wrap(f"asked besides: {others}" * bool(others), **shape, max_lines=1))
     return result
 
 

@@ -5,6 +5,7 @@ A quantity has one name in tables, JSON, --fail-under, charts and Python.
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from ..core.reading import UNKNOWN_FAULT, the_first
 from ..registry import JUDGE
+from ..rows.reading import Detail
 from .table import (
     Table,
-    accuracy_cell,
     as_json,
     html_table,
     latex_table,
@@ -22,6 +23,7 @@ from .table import (
     markdown,
     markdown_code,
     markdown_table,
+    number,
     page,
     print_table,
     render,
@@ -35,16 +37,12 @@ if TYPE_CHECKING:
 MOST_NAMED = 5  # in a sentence
 MOST_CHARACTERS = 80  # of the names that a sentence lists
 WIDTH, SCREEN = 100, 30  # columns and lines of a first screen at most
+MOST_NOTES = 3  # on a first screen
 _FILES = re.compile(r"(genqa-metrics [a-z]+ |--labels )(FILE|LABELS)\b")  # in commands that sentences name
 _COMMAND = re.compile(r"genqa-metrics [a-z]+ (?:FILE|LABELS)(?: --?[a-z-]+(?: (?:[\w./=]*[\w/]|'[^']*'))?)*")
 SYSTEM_COLOURS = 7  # in page.css
 MOST_PLACES = 3  # tables of a page that its links name
 RESTS_ON = "What the numbers rest on"
-_BACKGROUND = re.compile(  # notes that change no decision, or that say what a finding assumes: they stand at the end
-    "column label was read as|assumes that the labelled answers were picked|the judge can err more than on the data"
-    "|for other questions or very different systems|were read by the second one| rows of [0-9,]+ questions: "
-    "|answers to one question are alike|questions or more are needed to decide"
-)
 _INTERVAL = re.compile(r" \[[-+]?[0-9.]+, [-+]?[0-9.]+\]")
 _NO_BREAK = "\ue000"  # stands for a blank in a command, which is printed on one line
 
@@ -149,7 +147,7 @@ class Report:
         notes = [note for note in self.page_notes() if as_sentence(note) not in findings]
         note, notes = first_and_further(notes)
         steps = [f"{step[:1].upper()}{step[1:]}" for step in self.next_steps]
-        steps.sort(key=lambda step: not commands([step]))
+        steps.sort(key=lambda step: "genqa-metrics " not in step)
         texts = {"finding": [headline] * bool(headline), "certainty": [*reasons, *self.certainty], "further": further}
         texts |= {"note": note, "notes": notes, "facts": self.page_facts()}
         texts = {name: _commands_with_files(lines, names or {}) for name, lines in texts.items()}
@@ -207,10 +205,8 @@ class Report:
         say(console, self.facts())
 
     def show_notes(self, console, most: int) -> None:
-        """Print the first `most` notes as sentences below a table, and the last one if only that is left."""
-        most += len(self.notes) == most + 1
-        notes, more = [f"   {as_sentence(note)}" for note in self.notes[:most]], len(self.notes) - most
-        say(console, [*notes, *[f"   ... and {more} more notes: --verbose"] * (more > 0)], "dim", WIDTH)
+        """Print the first `most` notes that change a decision as sentences below a table."""
+        say(console, few_notes(self.notes, most), "dim", WIDTH)
 
     def show_all(self, console) -> None:
         """Print everything: all tables, and what the numbers rest on."""
@@ -230,14 +226,26 @@ def colours_of(systems: Collection[str]) -> dict[str, int]:
 def first_and_further(notes: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return [the first note that can change a decision], for the top of a page, and the others, as sentences.
 
-    >>> first_and_further(["column label was read as labels of people, which 2 of 9 rows have", "3 texts were cut"])
-    (['3 texts were cut.'], ['Column label was read as labels of people, which 2 of 9 rows have.'])
+    >>> first_and_further([Detail("read as JSON"), "3 texts were cut"])
+    (['3 texts were cut.'], ['Read as JSON.'])
     """
     notes = list(dict.fromkeys(notes))
-    first = next((note for note in notes if not _BACKGROUND.search(note)), None)
+    first = next((note for note in notes if not isinstance(note, Detail)), None)
     return [f"{first}".removesuffix(".") + "."] * (first is not None), [
         as_sentence(note) for note in notes if note != first
     ]
+
+
+def few_notes(notes: Iterable[str], most: int) -> list[str]:
+    """Return the first `most` notes that change a decision, as sentences, and the last one if only that is left.
+
+    >>> few_notes(["no answer is empty", Detail("read as JSON"), "few labels", "b: few"], 1)
+    ['No answer is empty.', '... and 2 more notes: --verbose']
+    """
+    sentences = list(dict.fromkeys(as_sentence(note) for note in notes if not isinstance(note, Detail)))
+    most += len(sentences) == most + 1
+    more = len(sentences) - most
+    return [*sentences[:most], *[f"... and {more} more notes: --verbose"] * (more > 0)]
 
 
 UNTOLD = "cannot be told from these rows"
@@ -265,11 +273,6 @@ def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:
     return [as_sentence(notes[number]) for number in reasons], [as_sentence(notes[number + 1]) for number in reasons]
 
 
-def commands(steps: Iterable[str]) -> list[str]:
-    """Return the next steps that name a command; the others, such as "More questions are needed.", are notes."""
-    return [step for step in steps if "genqa-metrics " in step]
-
-
 def highest(
     score: str,
     systems: Mapping[str, tuple[float, str]],
@@ -281,7 +284,8 @@ def highest(
     `systems` has each score, and the text that shows it; `as_good` those whose lower score may be chance; None if that
     is not tested, and `untested` why.
 
-    >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
+    >>> scores = {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}
+    >>> highest("accuracy", scores, ["c"])
     'b has the highest accuracy, 0.700; its lead over c may be chance; a is clearly behind b.'
     >>> highest("accuracy", {"a": (0.7, "0.700"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["b", "c"])
     'a and b have the highest accuracy, 0.700; their lead over c may be chance.'
@@ -304,12 +308,13 @@ def highest(
         why = untested or "not tested; `compare` tests it"
         return f"{best}, ahead of {briefly(second)}, {systems[second[0]][1]} ({why})."
     near = [system for system in systems if system in as_good and system not in first]
+    as_good_as = f"all {len(near)} others" if 2 < len(near) == len(systems) - len(first) else briefly(near or first)
     if not near:
         return f"{best}; chance is unlikely to explain it."
     behind = [system for system in systems if system not in [*first, *near]]
     its, are = "its" if len(first) == 1 else "their", "is" if len(behind) == 1 else "are"
     further = f"; {briefly(behind)} {are} clearly behind {briefly(first)}" if behind else ""
-    return f"{best}; {its} lead over {briefly(near)} may be chance{further}."
+    return f"{best}; {its} lead over {as_good_as} may be chance{further}."
 
 
 def differing_orders(names: Sequence[str], systems: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -355,7 +360,9 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
     return [pick + why, overlap]
 
 
-def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | None = None) -> str:
+def highest_accuracy(
+    systems: Mapping[str, Mapping], as_good: Collection[str] | None = None, confidence: float = 0.95
+) -> str:
     """Return a sentence on the system with the highest accuracy, or that this cannot be told.
 
     `as_good` are systems whose lower accuracy may be chance; None: all.
@@ -364,38 +371,76 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
     if untold:
         whose = f" of {briefly(untold)}" if len(untold) < len(systems) else ""
         return f"The accuracy{whose} {UNTOLD}."
-    shown = {system: (accuracy["accuracy"], accuracy_cell(accuracy)) for system, accuracy in systems.items()}
+    if len(systems) == 1:
+        ((system, accuracy),) = systems.items()
+        right, low, high = (f"{accuracy[name]:.0%}" for name in ("accuracy", "low", "high"))
+        return f"{right} of the answers of {system} are right ({confidence:.0%} interval: {low} to {high})."
+    shown = {system: (accuracy["accuracy"], number(accuracy["accuracy"])) for system, accuracy in systems.items()}
     return highest("accuracy", shown, list(shown) if as_good is None else as_good)
 
 
+CLOSE = 0.05  # accuracies that differ by less are too close to call; a larger lead can be chance
+
+
+def of_lead(first: str, second: str, difference: Mapping[str, float], is_chance: bool) -> str:
+    """Return a clause on the lead in accuracy of a system over another one, with its interval.
+
+    >>> of_lead("a", "b", {"value": 0.16, "low": -0.06, "high": 0.38}, True)
+    'a leads b by 16 points [-6, +38], but this could be chance'
+    >>> of_lead("a", "b", {"value": 0.31, "low": 0.1, "high": 0.52}, False)
+    'a is significantly better than b, by 31 points [+10, +52]'
+    >>> of_lead("a", "b", {"value": 0.004, "low": -0.28, "high": 0.28}, True)
+    'too close to call: a and b differ by 0 points [-28, +28]'
+    """
+    lead, low, high = (100 * difference[name] for name in ("value", "low", "high"))
+    points = f"{lead:.0f} points [{low:+.0f}, {high:+.0f}]"
+    if not is_chance:
+        return f"{first} is significantly better than {second}, by {points}"
+    if difference["value"] < CLOSE:
+        return f"too close to call: {first} and {second} differ by {points}"
+    return f"{first} leads {second} by {points}, but this could be chance"
+
+
+def lead_sentence(first: str, second: str, difference: Mapping[str, float], is_chance: bool) -> str:
+    """Return `of_lead` as a sentence; a name at its start keeps its case.
+
+    >>> lead_sentence("a", "b", {"value": 0.004, "low": -0.28, "high": 0.28}, True)
+    'Too close to call: a and b differ by 0 points [-28, +28].'
+    """
+    clause = of_lead(first, second, difference, is_chance)
+    begins_with_name = not clause.startswith("too close")
+    return f"{clause if begins_with_name else clause[:1].upper() + clause[1:]}."
+
+
 def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None = None) -> list[str]:
-    """Return [a sentence] with the number of rejected answers of each system by fault; [] where no fault is known.
+    """Return [a sentence] with the rejected answers by fault, of two systems each; [] if few faults are known.
 
     Answers that people call right are not among them, see `scoring.faults_of_rows`; where the `accuracy` of
     systems counts labels, the sentence says so.
 
-    >>> of_faults({"a": {"another value": 3, "lacks a part": 1, "unknown": 6}, "b": {"declined": 1, "unknown": 1}})
-    ['Why judged wrong (known for 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']
+    >>> of_faults({"a": {"wrong value": 3, "part missing": 1, "unknown": 2}, "b": {"declined": 1, "unknown": 1}})
+    ['8 judged wrong: wrong value (a 3), part missing (a 1), declined (b 1), unknown (a 2, b 1)']
     """
-    rejected_answers = sum(sum(of.values()) for of in faults.values())
-    faults = {system: {name: of[name] for name in of if name != UNKNOWN_FAULT} for system, of in faults.items()}
-    faults = {system: of for system, of in faults.items() if of}
-    shown = dict(list(faults.items())[:MOST_NAMED])
-    names = dict.fromkeys(name for of in shown.values() for name in of)
-    each = [f"{name} ({', '.join(f'{s} {of[name]:,}' for s, of in shown.items() if name in of)})" for name in names]
-    more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
-    named = sum(sum(of.values()) for of in faults.values())
+    total = sum((Counter(of) for of in faults.values()), Counter())
+    names = sorted(total, key=lambda name: name == UNKNOWN_FAULT)
+    if 2 * total[UNKNOWN_FAULT] >= total.total():
+        return []
+    counts = {name: f" {total[name]:,}" for name in names}
+    if len(faults) == 2:
+        counts = {
+            name: f" ({', '.join(f'{s} {of[name]:,}' for s, of in faults.items() if name in of)})" for name in names
+        }
     have_labels = any(system["labelled"] for system in accuracy["systems"].values()) if accuracy else False
-    counts = f"known for {named:,} of {rejected_answers:,}{', without those labelled right' * have_labels}"
-    return [f"Why judged wrong ({counts}): {'; '.join(each)}{more}"] if each else []
+    judged = f"{total.total():,} judged wrong{', and not labelled right' * have_labels}"
+    return [f"{judged}: {', '.join(name + shown for name, shown in counts.items())}"]
 
 
 FAULTS = "Why answers were judged wrong"  # a table
 _OF_FAULTS = (
-    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. Another "
-    "value: a number, name or other word in place of the accepted one. Another order: the accepted items in another "
-    "order. Lacks a part: of the accepted answer. Adds something: that is not accepted, which need not be wrong. "
-    "Declined: gives no answer. Unknown: the words do not show it."
+    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. Wrong "
+    "value: a number, name or other word in place of the accepted one. Wrong order: the accepted items in another "
+    "order. Part missing: of the accepted answer. Part added: it is not accepted, and need not be wrong. Declined: "
+    "gives no answer. Unknown: the words do not show it."
 )
 
 
@@ -419,38 +464,47 @@ def briefly(names: Sequence[str]) -> str:
 
 def print_first_screen(
     console,
-    headline: str,
-    table: Table,
     findings: Sequence[str],
+    about: str,
+    table: Table,
     notes: Iterable[str],
     last: str,
     print_rows: Callable[[int], None] = lambda room: None,
     caution: Iterable[str] = (),
-    first: Sequence[str] = (),
     steps: Sequence[str] = (),
 ) -> None:
-    """Print what a person sees first: a headline, a table, its findings, and notes that must be read with them.
+    """Print what a person sees first: the findings, what was judged, a table, and what must be known beside it.
 
-    `first` are findings above the table; `caution` is what must be known before the numbers. `print_rows` prints rows
-    that a person should read, and is told how many lines the screen has left; `steps` are what to do next; `last` says
-    where the rest is.
+    `caution` is what must be known before the numbers. `print_rows` prints rows that a person should read, and is told
+    how many lines the screen has left; `steps` are what to do next; `last` says where the rest is.
     """
-    systems = tuple(f"{row[0]}:" for row in table.rows)  # names are not capitalized
-    sentences = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
     with console.capture() as captured:  # to count its lines
-        say(console, [headline, *(f"-> {finding}" for finding in first)], "bold", WIDTH)
         say(console, caution, "bold yellow", WIDTH)
+        say_findings(console, findings, about)
         console.print()
         print_table(table, console)
-        say(console, [f"-> {finding}" for finding in findings], "bold", WIDTH)
-        say(console, [f"   {sentence}." for sentence in sentences], "dim", WIDTH)
+        say(console, few_notes(notes, MOST_NOTES), "dim", WIDTH)
     with console.capture() as end:
         console.print()
         say_next(console, steps)
         say(console, [last], "dim", WIDTH)
-    console.file.write(captured.get())
-    print_rows(SCREEN - (captured.get() + end.get()).count("\n"))
+    above = captured.get().rstrip("\n") + "\n"  # each part begins with an empty line
+    console.file.write(above)
+    print_rows(SCREEN - (above + end.get()).count("\n"))
     console.file.write(end.get())
+
+
+def screen_header(table: Table, confidence: float = 0.95) -> list[str]:
+    """Return the headings of a table on a first screen, where "accuracy" says what its brackets are."""
+    with_brackets = any("[" in cell for row in table.rows for cell in row)
+    heading = "accuracy" + f" [{confidence:.0%} interval]" * with_brackets
+    return [heading if name == "accuracy" else name for name in table.headings]
+
+
+def say_findings(console, findings: Iterable[str], about: str) -> None:
+    """Print the findings, and below them in one quiet line what they are about."""
+    say(console, findings, "bold", WIDTH)
+    say(console, [about], "dim", WIDTH)
 
 
 def say(console, lines: Iterable[str], style: str = "dim", most: int | None = None) -> None:

@@ -42,6 +42,12 @@ class Table:
         return [self.short.get(name, name) for name in self.header]
 
     @property
+    def width(self) -> int:
+        """How many columns of a terminal it needs without breaking cells."""
+        columns = zip(self.headings, *self.rows, strict=True)
+        return sum(max(map(len, cells)) for cells in columns) + GAP * (len(self.header) - 1)
+
+    @property
     def cards(self) -> bool:
         """Whether a phone shows each row as a block, because the columns do not fit side by side."""
         headings = [max(name.split(), key=len, default="") for name in self.headings]  # they break between words

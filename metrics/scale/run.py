@@ -45,6 +45,7 @@ from .options import ScoreOptions, check_questions, default_metrics, make_scorer
 from .parts import Parts
 from .scoring import (
     CONFUSION,
+    TAKEN_AS_DRAWN,
     WORKERS,
     AnswersToRead,
     QuestionTotals,
@@ -564,7 +565,7 @@ def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], ski
     if number := int(sum(cases.sum() for cases in labelled.values())):
         rows, weights = tally.rows.total(), sum(float(of.sums.weight.sum()) for of in tally.questions.values())
         is_assumed = number < rows and abs(weights - number) < 0.5  # where no row has a probability of being drawn
-        notes.append(label_note(number, rows) + "; they are taken as picked at random" * is_assumed)
+        notes += [label_note(number, rows), *[TAKEN_AS_DRAWN] * is_assumed]
     skipped = dict(skips.by_system)
     notes += filter(None, [scores.length_note for scores in metrics.values()])
     if len({skipped.get(system, 0) for system in (*tally.rows, *skipped)}) > 1:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, pairwise, zip_longest
 from threading import current_thread
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy as np
 from ..core.reading import UNKNOWN_FAULT, text_key
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, warn_caller
 from ..rows.errors import FileError, RecordedScoresWarning
-from ..rows.reading import DIGEST, SETTINGS, Item, RowKind
+from ..rows.reading import DIGEST, SETTINGS, Detail, Item, RowKind
 from ..rows.sources import json_digest
 from ..statistics.estimation import QuestionSums, row_sums
 
@@ -250,13 +250,16 @@ def label_of(item: Item) -> float:
     return label if label is not None and 0 <= label <= 1 else np.nan
 
 
-def label_note(labelled: int, rows: int) -> str:
+TAKEN_AS_DRAWN = "assumes that the labelled answers were picked at random"  # of all answers of a system
+
+
+def label_note(labelled: int, rows: int) -> Detail:
     """Return one sentence on how many rows have a label that counts.
 
     >>> label_note(12, 1000)
     'column label was read as labels of people, which 12 of 1,000 rows have'
     """
-    return f"column label was read as labels of people, which {labelled:,} of {rows:,} rows have"
+    return Detail(f"column label was read as labels of people, which {labelled:,} of {rows:,} rows have")
 
 
 def totals_by_system(
@@ -285,6 +288,7 @@ AGREED = "judged wrong as labelled"  # which need not be read, and come behind a
 # five of them are the surest wrong ones. One or two are surely right: a judge that accepts too much shows there.
 SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, OTHER_WORDS: 1, LOWEST: 6, APART: 4, AGREED: 1}
 _OF_ROW = ("file", "line", "id", "system", "prediction", "references", "label")
+EXAMPLES = 4  # answers to read that a first screen shows at most
 BEST = 1.0  # no answer with this score need be read
 FAR = 0.3  # between two scores of an answer that are far apart
 
@@ -309,6 +313,11 @@ class AnswerToRead:
     scores: Mapping[str, float] = field(default_factory=dict)  # of a metric of words, two of them if far apart
     missing: Sequence[str] = field(default_factory=list)  # references that a set lacks; `prediction` has its lines
     fault: str = ""  # what is wrong with an answer that was judged wrong, or to be checked, in a few words, if known
+
+
+def by_kind(answer: AnswerToRead) -> tuple[int, float]:
+    """Return the key that sorts answers by kind, and within a kind as they should be read."""
+    return list(SHARES).index(answer.kind), answer.rank
 
 
 class AnswersToRead:
@@ -351,9 +360,11 @@ class AnswersToRead:
 
         `differences` is `Scorer.differences`; where it says nothing, an answer keeps its fault.
         """
-        wrong = [answer for answer in self.first if answer.verdict == 0 and answer.label in (None, 0)]
+        listed = dict.fromkeys([*self.first, *self.examples])
+        wrong = [answer for answer in listed if answer.verdict == 0 and answer.label in (None, 0)]
         texts = dict(zip(wrong, differences(columns_to_read(wrong)), strict=False))
-        self.first = [replace(answer, fault=texts.get(answer) or answer.fault) for answer in self.first]
+        named = {answer: replace(answer, fault=texts.get(answer) or answer.fault) for answer in listed}
+        self.first, self.examples = ([named[answer] for answer in chosen] for chosen in (self.first, self.examples))
 
     @cached_property
     def first(self) -> list[AnswerToRead]:
@@ -372,6 +383,13 @@ class AnswersToRead:
         chosen = sorted(turns, key=lambda turn: (turn[1] == last, *turn[:3]))[: self.number]
         judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG, OTHER_WORDS, AGREED))
         return [answer for *_, answer in (sorted(chosen, key=lambda turn: turn[1:3]) if judged else chosen)]
+
+    @cached_property
+    def examples(self) -> list[AnswerToRead]:
+        """At most `EXAMPLES` answers, of each kind in turns, empty ones last; known ones if there are no others."""
+        kinds = [answers for kind, answers in self.by_kind.items() if answers and kind != AGREED]
+        kinds = [sorted(of, key=lambda of: not of.prediction.strip()) for of in kinds or [self.by_kind[AGREED]]]
+        return list(filter(None, chain.from_iterable(zip_longest(*kinds))))[:EXAMPLES]
 
 
 def columns_to_read(answers: Sequence[AnswerToRead]) -> dict[str, list]:

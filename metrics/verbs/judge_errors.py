@@ -21,8 +21,8 @@ from ..core.judge_model import MUST_BE_EQUAL
 from ..core.scorer import Scorer
 from ..registry import JUDGE
 from ..reports.report import UNTOLD, briefly, short_names
-from ..reports.table import Table, listed, number
-from ..rows.reading import Item, Progress
+from ..reports.table import Table, accuracy_cell, listed, number
+from ..rows.reading import Detail, Item, Progress
 from ..rows.sources import Source
 from ..scale.options import Settings, checked_columns, make_scorers, settings_by_metric, with_calibration
 from ..scale.scoring import CONFUSION, QuestionTotals
@@ -47,23 +47,24 @@ BASES = {  # by basis of the estimate; "measured" and "calibrated" are those by 
     "measured": Basis(
         f"the judge, {RATES.format(where='on other data')}",
         "judge, corrected",
-        "assumes that the judge errs{on} as often as on other data",
-        "on other questions or answers the judge can err more than on the data that it was measured on. Labels settle "
-        "it: genqa-metrics label",
+        "corrects verdicts, which assumes that the judge errs{on} as often as on other data",
+        Detail(
+            "on other questions or answers the judge can err more than on the data that it was measured on. Labels "
+            "settle it: genqa-metrics label"
+        ),
     ),
     "calibrated": Basis(
         f"judge calibrated on {{labels}} labels of yours, {RATES.format(where='there')}",
         "judge, calibrated",
-        "assumes that the judge errs{on} as often as on the answers that calibrated it",
-        "for other questions or very different systems calibrate the judge anew. For the rows that you labelled, "
-        "genqa-metrics accuracy FILE --labels LABELS needs no such assumption",
+        "corrects verdicts, which assumes that the judge errs{on} as often as on the answers that calibrated it",
+        Detail(
+            "for other questions or very different systems calibrate the judge anew. For the rows that you labelled, "
+            "genqa-metrics accuracy FILE --labels LABELS needs no such assumption"
+        ),
     ),
     estimation.NOTHING: Basis("cannot tell", "-"),
 }
-WHAT_TO_DO = (
-    "label {number} answers of every system: genqa-metrics label FILE -o labels.jsonl, then: genqa-metrics {verb} "
-    "FILE --labels labels.jsonl"
-)
+CAN_ERR_MORE = ", since the judge can err more on them"
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
 # A length is rare if less than this share of the measured rows are at least as long, or at most as long.
@@ -203,32 +204,32 @@ class JudgeErrors:
         notes = [basis.note for key, basis in BASES.items() if key in by_key and basis.note and is_told]
         if any(accuracy["labelled"] for accuracy in systems.values()):
             judged = [name for key, basis in BASES.items() if basis.assumes for name in by_key.get(key, ())]
-            needed = f"labels of {MIN_QUESTIONS} questions or more are needed to decide"
-            notes += [f"{', '.join(judged)}: {needed}; with fewer the number is that of the judge"] * bool(judged)
+            few = f"fewer than {MIN_QUESTIONS} questions have labels: the accuracy is that of the judge"
+            notes += [f"{', '.join(judged)}: {few}"] * bool(judged)
         few = [
             f"{system} {of['labelled']}"
             for system, of in systems.items()
             if "labels_alone" in of and of["labelled"] < min(LABELS_TO_BEGIN, of["rows"])
         ]
-        notes += [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"] * bool(few)
+        rough = Detail(f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}")
+        notes += [rough] * bool(few)
         return notes + self._notes_without_estimate(systems, by_key.get(estimation.NOTHING, []), verb)
 
     def _notes_without_estimate(
         self, systems: Mapping[str, Mapping[str, Any]], untold: Sequence[str], verb: str
     ) -> list[str]:
         """Return two notes per remedy: why systems have no estimate, and what to do."""
-        is_large = any(systems[system]["rows"] > LABELS_TO_BEGIN for system in untold)
-        to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all", verb=verb)
+        advice = to_label({system: systems[system] for system in untold}, verb)
         if self.measured and self.measured.method == "calibrated":  # then there are labels
-            to_label = f"labels of these rows tell more: genqa-metrics {verb} FILE --labels LABELS"
+            advice = f"labels of these rows tell more: genqa-metrics {verb} FILE --labels LABELS"
         if self.stronger and {*self.unlike} & {*untold}:
-            to_label += f". A larger judge errs less, but replaces no labels: --set {self.stronger}"
+            advice += f". A larger judge errs less, but replaces no labels: --set {self.stronger}"
         by_fix: dict[str, list[str]] = {}
         for system in untold:
             reason = systems[system]["reason"]
             enough = f": {MIN_QUESTIONS} with labels, {LEAST_ROWS} without"
             more = "more questions are needed" + enough * bool(self.measured and not systems[system]["labelled"])
-            fix = more if "too few questions" in reason else to_label
+            fix = more if "too few questions" in reason else advice
             by_fix.setdefault(fix, []).append(system)
         notes = []
         for fix, names in by_fix.items():
@@ -312,6 +313,26 @@ def differences_of_pairs(
     ]
 
 
+def best_first(systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return systems by accuracy, the highest first, those without one last."""
+    return sorted(systems, key=lambda system: -(systems[system]["accuracy"] or 0))
+
+
+def to_label(systems: Mapping[str, Mapping[str, Any]], verb: str, why: str = "") -> str:
+    """Return how many answers of systems to label at first, why, and the commands that label and use the labels."""
+    number = LABELS_TO_BEGIN if any(of["rows"] > LABELS_TO_BEGIN for of in systems.values()) else "all"
+    answers = f"{number} answers{' of every system' * (len(systems) > 1)}"
+    then = f"then: genqa-metrics {verb} FILE --labels labels.jsonl"
+    return f"label {answers}{why}: genqa-metrics label FILE -o labels.jsonl, {then}"
+
+
+SHORT_CELLS = {  # of a system on a first screen, by the name of the number
+    "accuracy": accuracy_cell,
+    "labelled": lambda of: f"{of['labelled']:,} of {of['rows']:,}",
+    "declined": lambda of: f"{round(of['declined'] * of['rows']):,} of {of['rows']:,}",
+}
+
+
 def assumption(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return what estimates without enough labels assume, and for which systems; "" where labels decide."""
     assumptions = []
@@ -322,11 +343,10 @@ def assumption(systems: Mapping[str, Mapping[str, Any]]) -> str:
     return "; ".join(assumptions)
 
 
-def methods(systems: Mapping[str, Mapping[str, Any]], brief: bool = False) -> str:
-    """Return the methods by which the accuracy of systems was estimated, joined by "or"; `brief`: without formulas."""
+def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the methods by which the accuracy of systems was estimated, joined by "or"."""
     with_interval = [accuracy["method"] for accuracy in systems.values() if accuracy["low"] is not None]
-    named = [method.partition(" (")[0] if brief else method for method in with_interval]
-    return " or ".join(dict.fromkeys(named)) or BASES[estimation.NOTHING].method
+    return " or ".join(dict.fromkeys(with_interval)) or BASES[estimation.NOTHING].method
 
 
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
@@ -401,8 +421,8 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     []
     >>> for difference in differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50}):
     ...     print(difference)
-    100% of the answers have a length that is rare in the data that the judge was measured on
-    the judge is unsure about 60% of the answers (10% on the data that it was measured on)
+    100% of the answers have an unusual length for this judge
+    the judge is unsure about 60% of the answers (10% where it was measured)
     """
     size, base = rows.get("profiled", 0), measured.get("profiled", 0)
     if not base:
@@ -420,12 +440,11 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         shorter = (measured_lengths[:, 0] <= lengths[:, :1]) @ measured_lengths[:, 1]
         rare = lengths[np.minimum(longer, shorter) < RARE[prefix] * base, 1].sum()
         if rare > RARE_SHARE * size:
-            rare_there = "have a length that is rare in the data that the judge was measured on"
-            result.append(Reason(f"{{}} of the {texts} {rare_there}", rare / size))
+            result.append(Reason(f"{{}} of the {texts} have an unusual length for this judge", rare / size))
     if "unsure" in measured:
         unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
         if wilson(unsure, size, Z)[0] > wilson(usual, base, Z)[1] and unsure > usual + 0.1:
-            there = f"({usual:.0%} on the data that it was measured on)"
+            there = f"({usual:.0%} where it was measured)"
             result.append(Reason(f"the judge is unsure about {{}} of the answers {there}", unsure))
     return result
 

@@ -89,12 +89,15 @@ def compared(tick, rows: list[dict]):
 def finding_of_a_page(report) -> list[str]:
     """Return the finding of a report, why an accuracy cannot be told, and what to do where answers have no labels."""
     finding, _, _ = report.findings[0].partition(" By verdicts alone ")  # the table beside it shows them
-    systems = report.metrics["ava"]["accuracy"]["systems"].values()
+    accuracy = report.metrics["ava"]["accuracy"]
+    systems = accuracy["systems"].values()
     if all(of["basis"] in (LABELS, TOGETHER) for of in systems):
         return [finding.replace("accuracy:", "Accuracy by labels:", 1)]
     are_labelled = all(of["labelled"] == of["rows"] for of in systems)
     reasons, _ = untold(report.notes)
-    return [finding.replace("accuracy:", "Accuracy by the judge:", 1), *reasons, *[LABEL_THEM] * (not are_labelled)]
+    finding = finding.replace("accuracy:", "Accuracy by the judge:", 1)
+    finding += f" The accuracy {accuracy['assumes']}." * bool(accuracy["assumes"])
+    return [finding, *reasons, *[LABEL_THEM] * (not are_labelled)]
 
 
 def notes_of_a_page(report) -> list[str]:

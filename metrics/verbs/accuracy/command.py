@@ -43,7 +43,7 @@ def accuracy(
     estimate. Labels count by the probability of being drawn; several labels of a row count as their mean; answers to
     one question as one cluster.
 
-    **With fewer labels** the estimate assumes that the judge errs as often as on other data, as the first line says.
+    **With fewer labels** the estimate assumes that the judge errs as often as on other data; the screen says so.
 
     Also how many more labels would give +-5 points, and the differences of systems, as `compare` has them.
 

@@ -1,5 +1,6 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +15,10 @@ from ...reports.report import (
     Report,
     as_sentence,
     briefly,
-    commands,
     highest_accuracy,
+    lead_sentence,
     print_first_screen,
+    screen_header,
     short_names,
     untold,
 )
@@ -26,11 +28,15 @@ from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...scale.options import OnError, Settings, check_options
 from ...scale.scoring import CONFUSION
+from ...statistics.estimation import MEASURED
 from ..inputs import digested_sources, read_answers
 from ..judge_errors import (
+    CAN_ERR_MORE,
     OF_CONFUSION,
+    SHORT_CELLS,
     JudgeErrors,
     assumption,
+    best_first,
     checked_judge,
     confusion_table,
     differences_of_pairs,
@@ -39,14 +45,24 @@ from ..judge_errors import (
     judge_settings,
     measured_fact,
     methods,
+    to_label,
 )
-from ..label.labels import LABELS_TO_BEGIN, agreement_fact, read_labels, selection_notes, what_labels_give
+from ..label.labels import (
+    LABELS_TO_BEGIN,
+    agreement_fact,
+    label_more,
+    read_labels,
+    selection_notes,
+    what_labels_give,
+    written_by_label,
+)
 from ..label.stopping import stopped_outcomes
 from ..view.rows import viewed_answers
 from .estimates import JudgedAnswers
 
 SYSTEMS, JUDGE_AND_PEOPLE, DIFFERENCES = "Accuracy of the systems", "Judge and people", "Differences of systems"
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
+MOST_STEPS = 2  # that a first screen proposes
 CORRECTION = "holm"  # of differences by labels, as in `compare`
 
 
@@ -123,9 +139,10 @@ def accuracy(
         unknown = "the errors of a judge in a column are only known from labels"
         verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown)
         judge, judged_by, rate_name = f"column:{judge_column}", f"the column {judge_column}", ""
-    notes += label_notes
-    if people and people.until:
-        notes += stopped_outcomes(items, judged, labels, people.until)
+    if people and people.until:  # these decide, and stand first
+        notes = [*stopped_outcomes(items, judged, labels, people.until), *label_notes, *notes]
+    else:
+        notes += label_notes
     answers = JudgedAnswers(items, judged, verdicts, people, errors, rate_name, confidence)
     estimated = answers.systems()
     systems = {system: accuracy for system, (accuracy, *_) in estimated.items()}
@@ -164,6 +181,7 @@ def accuracy(
         notes=notes,
         worst=answers.worst(),
         _rate_name=rate_name or "judged",
+        _label_file=written_by_label(label_sources or []),
         _answers=partial(viewed_answers, items, judged, verdicts, labels, slices if by else (), judge=shown_judge),
     )
 
@@ -201,6 +219,7 @@ class AccuracyReport(Report):
     bad_rows: int
     notes: list[str]
     worst: list[dict[str, Any]]
+    _label_file: str = ""  # written by `label`
     _rate_name: str = "judged"  # what tables call the share of answers that are judged right
     _answers: Callable[[], list[ViewedAnswer]] = list  # what the row viewer shows
 
@@ -266,31 +285,40 @@ class AccuracyReport(Report):
     @property
     def findings(self) -> list[str]:
         """Which system has the highest accuracy, and which others may be as good."""
-        return untold(self.notes)[0] or [highest_accuracy(self.systems, self._as_good)]
+        if len(self.systems) == 2 and all(of["low"] is not None for of in self.systems.values()):
+            (pair,) = self.differences
+            return [lead_sentence(*turned(pair, self._first), is_chance=bool(self._as_good))]
+        return untold(self.notes)[0] or [highest_accuracy(self.systems, self._as_good, self.settings["confidence"])]
+
+    @property
+    def _first(self) -> str | None:
+        """The system with the highest accuracy among those that have an interval; None without one."""
+        with_interval = [system for system, accuracy in self.systems.items() if accuracy["low"] is not None]
+        return max(with_interval, key=lambda system: self.systems[system]["accuracy"], default=None)
 
     @property
     def _as_good(self) -> list[str]:
         """The systems whose lower accuracy than the highest one may be chance."""
-        with_interval = [system for system, accuracy in self.systems.items() if accuracy["low"] is not None]
-        first = max(with_interval, key=lambda system: self.systems[system]["accuracy"], default=None)
         open_pairs = [(p["first"], p["second"]) for p in self.differences if not _is_clear(p["difference"])]
-        return [system for pair in open_pairs if first in pair for system in pair]
+        return [system for pair in open_pairs if self._first in pair for system in pair]
 
     @property
     def next_steps(self) -> list[str]:
-        """What to do next: how to get an accuracy or a narrower interval, and to compare."""
-        return [*untold(self.notes)[1], *map(as_sentence, self._more_labels()), *map(as_sentence, self._commands())]
-
-    def _commands(self) -> list[str]:
-        """Return the next command: to label, or with labels to compare the systems."""
+        """What to do next: how to get an accuracy or a narrower interval, and to compare; the better one first."""
+        unclear, labelled = untold(self.notes)[1], self._sum("labelled")
+        if unclear or not labelled:
+            return unclear or [as_sentence(self._to_label())]
+        compares = len(self.systems) > 1 and not self.judge.startswith("column:")
         files = "FILE" + " --labels LABELS" * bool(self.labels)
-        if self._sum("labelled"):
-            compares = len(self.systems) > 1 and not self.judge.startswith("column:")
-            return [f"read the answers on which systems differ: genqa-metrics compare {files}"] * compares
+        steps = [f"read the answers on which systems differ: genqa-metrics compare {files}"] * compares
+        more = self._more_labels()
+        return list(map(as_sentence, more + steps if labelled < self._sum("rows") else steps + more))
+
+    def _to_label(self) -> str:
+        """Return how many answers to label where none is, and what that gives."""
         number = min([LABELS_TO_BEGIN, *(accuracy["rows"] for accuracy in self.systems.values())])
         gives = f" ({what_labels_give(number)})" * bool(what_labels_give(number))
-        step = f"label {number} answers of every system{gives}: genqa-metrics label FILE -o labels.jsonl"
-        return [step] * (not untold(self.notes)[1])
+        return to_label(self.systems, "accuracy", CAN_ERR_MORE + gives)
 
     def help_of_judge(self) -> str:
         """Whether the judge helps beside the labels, in one sentence; "" without labels."""
@@ -311,31 +339,35 @@ class AccuracyReport(Report):
         return f"{counts}, judged by {self.judged_by}, {labelled}{assumes}"
 
     def show(self, console: Any) -> None:
-        """Print one line a system, the findings and the method; `show_all` prints all tables."""
-        with_interval = [accuracy["low"] is not None for accuracy in self.systems.values()]
-        method = methods(self.systems, brief=True)
-        method = "" if " or " in method else f"accuracy by {method}; "
-        rests_on = [f"{method}{self._percent()} intervals for questions like these"] * any(with_interval)
-        rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
-        header = ["system", "accuracy", *["source"] * any(with_interval), "declined_of_rows"]
-        steps = commands(untold(self.notes)[1])
-        names = {"source": "from", "declined_of_rows": "declined"}
+        """Print the findings, one line a system, and what to do next; `show_all` prints all tables."""
+        findings, steps, confidence = self.findings, self.next_steps, self.settings["confidence"]
+        names = ["accuracy", *["labelled"] * bool(self._sum("labelled")), "declined"]
+        rows = [
+            [name, *(SHORT_CELLS[cell](self.systems[name]) for cell in names)] for name in best_first(self.systems)
+        ]
+        table = Table("", ["system", *names], rows)
         print_first_screen(
             console,
+            findings,
             self.headline,
-            Table("", [names.get(name, name) for name in header], self._rows(header), ""),
-            rests_on,
-            [note for note in self.notes if as_sentence(note) not in steps],
-            "All tables and signatures: --verbose",
+            replace(table, header=screen_header(table, confidence)),
+            [note for note in [*self.notes, *self._agreed()] if as_sentence(note) not in {*findings, *steps}],
+            "All tables and what the numbers rest on: --verbose",
             lambda room: self._print_slices(console),
-            first=self.findings if all(with_interval) else [],  # a note says that it cannot be told
-            steps=[*steps, *map(as_sentence, self._commands())],
+            steps=steps[:MOST_STEPS],
         )
+
+    def _agreed(self) -> list[str]:
+        """Return [how often labels and judge agree, and whether that narrows intervals]; [] without labels."""
+        agrees, _, helps = re.sub(r" \([^()]*\)", "", self.help_of_judge()).partition("; ")
+        every = self._sum("labelled") == self._sum("rows")
+        return [f"{agrees}; {helps}" if helps and not every else agrees] * bool(agrees)
 
     def _print_slices(self, console: Any) -> None:
         if table := self._by_slice():
-            console.print()
-            print_table(table, console)
+            with console.capture() as captured:
+                print_table(table, console)
+            console.file.write("\n" + captured.get().rstrip("\n") + "\n")
 
     def _rows(self, header: Sequence[str]) -> list[list[str]]:
         """Return the cells of a table of the systems, the most accurate first."""
@@ -343,19 +375,30 @@ class AccuracyReport(Report):
         return [[system, *_cells(accuracy, header[1:])] for system, accuracy in ordered]
 
     def _more_labels(self) -> list[str]:
-        """Return how many more labels would give an interval of 5 points on both sides, or how many questions."""
+        """Return [what to label next, and what that gives]; [] where intervals are narrow enough."""
+        assumed = [system for system, of in self.systems.items() if of["basis"] == MEASURED]
+        if assumed:
+            number = min([LABELS_TO_BEGIN, *(self.systems[system]["rows"] for system in assumed)])
+            more = label_more(self._label_file, number)
+            return [f"label {number} answers of {briefly(assumed)} too, since the judge can err more on them{more}"]
+        return self._plan()
+
+    def _plan(self) -> list[str]:
+        """Return [how many labels or questions narrower intervals need]; [] where they are narrow enough."""
         planned = [accuracy for accuracy in self.systems.values() if "needed" in accuracy]
         needed = [accuracy["needed"]["0.05"] for accuracy in planned]
         if None not in needed:
             most = max(needed, default=0)
-            return [f"about {most:,} more labels of each system would give +-5 points"] * bool(most)
+            return [f"label about {most:,} more answers of each system for +-5 points"] * bool(most)
         questions = [accuracy["questions_needed"]["0.05"] for accuracy in planned]
-        each, rows = "labels of every system" if len(planned) > 1 else "labels", self._sum("rows")
-        widest = 100 * max(accuracy["half_width_of_all"] for accuracy in planned)
-        sentences = [f"labelling all {rows:,} rows gives about +-{widest:.0f} points"] * (self._sum("labelled") < rows)
-        if None not in questions:
-            sentences.append(f"+-5 points need {each} on about {rounded(max(questions))} such questions")
-        return ["; ".join(sentences)] * bool(sentences)
+        rows, widest = self._sum("rows"), 100 * max(accuracy["half_width_of_all"] for accuracy in planned)
+        about = (
+            "" if None in questions else f"+-5 points need labels on about {rounded(max(questions))} such questions"
+        )
+        if self._sum("labelled") == rows:
+            return [f"add questions: {about}"] * bool(about)
+        more = label_more(self._label_file, max(accuracy["rows"] for accuracy in self.systems.values()))
+        return [f"label all {rows:,} answers for about +-{widest:.0f} points{f' ({about})' * bool(about)}{more}"]
 
     def intervals(self) -> dict[str, Intervals]:
         """Return the intervals of the accuracy and of its differences, for their tables."""
@@ -475,7 +518,7 @@ class AccuracyReport(Report):
             if error := self.settings["rater_error"]:
                 facts.append(f"wrong labels: {error:.1%}, added to the intervals on both sides")
         facts += [measured_fact(self.measured, self.unlike)] if self.measured else []
-        facts += filter(None, [self.help_of_judge()])
+        facts += filter(None, [self.help_of_judge(), *self._plan()])
         facts += [f"left out: {self.bad_rows:,} bad rows"] * bool(self.bad_rows)
         return [*facts, f"genqa-metrics {self.genqa_metrics}"]
 
@@ -485,7 +528,6 @@ _CELLS = {  # of a system, by the name of the number
     "source": source_cell,
     "wrong": lambda accuracy: number(accuracy["wrong"]),
     "declined": lambda accuracy: number(accuracy["declined"]),
-    "declined_of_rows": lambda of: f"{round(of['declined'] * of['rows']):,} of {of['rows']:,}",
     "accuracy_given_attempted": lambda accuracy: estimate(accuracy["accuracy_given_attempted"]),
     "answers": lambda accuracy: f"{accuracy['rows']:,}",
     "judged": lambda accuracy: number(accuracy["judged"]),
@@ -505,6 +547,14 @@ def rounded(count: int) -> str:
     ('350', '12')
     """
     return f"{int(float(f'{count:.2g}')):,}"
+
+
+def turned(pair: Mapping, first: str) -> tuple[str, str, Mapping[str, float]]:
+    """Return the two systems of a pair, `first` first, and how far it is ahead, with limits."""
+    lead, low, high = (pair["difference"][name] for name in ("value", "low", "high"))
+    if pair["first"] == first:
+        return first, pair["second"], pair["difference"]
+    return first, pair["first"], {"value": -lead, "low": -high, "high": -low}
 
 
 def _is_clear(difference: Mapping) -> bool:

@@ -5,12 +5,11 @@ from itertools import product
 
 from ...core.reading import the_first
 from ...registry import SCORERS, scorer_class
-from ...reports.report import MOST_CHARACTERS, Report, briefly
+from ...reports.report import CLOSE, MOST_CHARACTERS, Report, briefly, of_lead
 from ...reports.table import listed, number, p_value
 from .ranking import Ranking, from_better, is_clear
 
 MOST_SHARES = 6  # systems that a sentence lists
-CLOSE = 0.05  # accuracies that differ by less are too close to call; a larger lead can be chance
 
 
 def first_systems(report: Report, by: Ranking) -> str:
@@ -32,9 +31,12 @@ def first_systems(report: Report, by: Ranking) -> str:
     untold = f" The {by.name} of {{0}} cannot be told, so {{0}} may be better.".format(briefly(others or [""]))
     ahead = by.leaders if {*product(by.leaders, by.worse)} <= {*by.significant} else by.order[:1]
     further = _pairs([pair for pair in by.significant if pair not in {*product(ahead, by.worse)}])
-    sentence = f"{_name_of_score(by)}: {'; '.join(filter(None, _verdicts(report, by, ahead, further)))}."
-    sentence += untold * bool(others)
-    return sentence + (f" This {by.accuracy['assumes']}." if by.accuracy and by.accuracy["assumes"] else "")
+    clauses = "; ".join(filter(None, _verdicts(report, by, ahead, further)))
+    sentence = f"{_name_of_score(by)}: {clauses}."
+    if by.accuracy and len(report.metrics) == 1:
+        begins_with_name = clauses.startswith(tuple(by.order))
+        sentence = f"{clauses if begins_with_name else clauses[:1].upper() + clauses[1:]}."
+    return sentence + untold * bool(others)
 
 
 def _name_of_score(by: Ranking) -> str:
@@ -53,8 +55,8 @@ def _verdicts(report: Report, by: Ranking, ahead: Sequence[str], further: str) -
     if len({by.scores[system]["value"] for system in order}) == 1:
         return [f"{briefly(order)} have the same score, {number(by.scores[order[0]]['value'])}"]
     if len(order) == 2:
-        if lead := _lead_by_chance(report, by, order[1]):
-            return [lead]
+        if by.accuracy and not report.too_few_differ(by.pairs[0]):
+            return [of_lead(*order, by.pairs[0]["difference"], is_chance=True)]
         why = report.too_few_differ(by.pairs[0]) or "the difference is not significant"
         return [f"too close to call: {order[0]} is ahead of {order[1]}, but {why}"]
     if not by.significant:

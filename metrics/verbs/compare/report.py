@@ -1,7 +1,6 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,8 +12,8 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import JUDGE, SCORERS, judge_among, scorer_class
 from ...reports.charts import Intervals
-from ...reports.report import SCREEN, WIDTH, Report, as_sentence, faults_table, of_faults, say, say_next, untold
-from ...reports.table import Table, listed, markdown, markdown_table, p_value, visible
+from ...reports.report import SCREEN, Report, as_sentence, faults_table, of_faults, say, say_findings, say_next, untold
+from ...reports.table import Table, listed, markdown, markdown_table, p_value, print_table, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
@@ -25,8 +24,8 @@ from ...scale.scoring import faults_in_order, faults_of_rows, label_of, profiles
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import FEW, LEAST_DIFFERING, LEVEL
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
-from ..judge_errors import WHAT_TO_DO, JudgeErrors, judged_systems
-from ..label.labels import LABELS_TO_BEGIN, read_labels, what_questions_show
+from ..judge_errors import CAN_ERR_MORE, JudgeErrors, judged_systems, to_label
+from ..label.labels import label_more, read_labels, what_questions_show, written_by_label
 from ..view.rows import scored_answer
 from . import analysis, notes
 from .findings import changes_between_runs, first_systems, reversals
@@ -44,13 +43,14 @@ from .tables import (
     page_title_of_systems,
     pairs_table,
     print_deciding_rows,
-    print_short,
+    print_metric,
     shown_answers,
     slice_tables,
     systems_table,
 )
 from .two_runs import changes
 
+HEADING = 3  # lines above these rows
 SHOWN_ROWS = 5  # on which the systems differ most
 
 
@@ -124,7 +124,7 @@ def compare(
         label_sources = [] if labels is None else digested_sources(labels, "labels")
     skips = Skips(on_error == "skip", problem)
     matched, row_kind = reading.matched(skips)
-    label_file = _written_by_label(label_sources)
+    label_file = written_by_label(label_sources)
     label_notes, label_error = _take_labels(matched, reading, label_sources, skips)
     items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
     texts = [next((row.item.text for row in question if row.item.text), None) for question in matched.rows]
@@ -206,6 +206,7 @@ def compare(
         ],
         _matched=matched,
         _labels=label_file,
+        _titles=[getattr(scorer, "title", "") or metric for metric, scorer in scorers.items()],
         _row_scores={name: scores for by_name in row_scores.values() for name, scores in by_name.items()},
         _fits=fits,
     )
@@ -260,6 +261,7 @@ class CompareReport(Report):
     _matched: Matched
     _row_scores: dict[str, np.ndarray]  # {name: (rows, systems)}
     _labels: str  # file of labels; "" where they are elsewhere
+    _titles: list[str]  # of the metrics
     findings: list[str] = field(default_factory=list)
     _fits: bool = False  # whether a terminal shows only as many rows as fit
 
@@ -291,15 +293,12 @@ class CompareReport(Report):
         labelled = [sum(row.item.human[1] is not None for row in question) for question in self._matched.rows]
         complete, systems = labelled.count(len(self.systems)), len(self.systems)
         if not any(labelled):
-            number = LABELS_TO_BEGIN if self.row_count > LABELS_TO_BEGIN else "all"
-            return as_sentence(WHAT_TO_DO.format(number=number, verb="compare"))
-        more = (
-            f": genqa-metrics label FILE --number {self.row_count} -o {shlex.quote(self._labels)}."
-            if self._labels
-            else "."
-        )
+            (by,) = (by for by in map(self.ranking, self.metrics) if by.accuracy)
+            return as_sentence(to_label(by.accuracy["systems"], "compare", CAN_ERR_MORE))
+        more = f"{label_more(self._labels, self.row_count)}."
         if complete * systems < sum(labelled):
-            return f"{sum(labelled):,} of {self.row_count * systems:,} answers have a label; label the others{more}"
+            number, every = sum(labelled), self.row_count * systems
+            return f"Label the other {every - number:,} answers, {number:,} of {every:,} have a label{more}"
         shown = what_questions_show(complete)
         return f"With {complete:,} questions labelled, {shown}. Label the other {self.row_count - complete:,}{more}"
 
@@ -507,38 +506,51 @@ class CompareReport(Report):
                 sections += [about, markdown_table(answers)]
         return "\n\n".join(sections)
 
+    @property
+    def headline(self) -> str:
+        """What was compared, by what, and what the accuracy assumes, in one line."""
+        answers, judged = self.row_count * len(self.systems), judge_among(self.metrics)
+        shown = f"{answers:,} answers of {len(self.systems)} systems, "
+        shown += f"{'judged' if [*self.metrics] == [judged] else 'scored'} by {listed(self._titles)}"
+        if not judged:
+            return shown
+        accuracy = self.metrics[judged]["accuracy"]
+        labelled = sum(of["labelled"] for of in accuracy["systems"].values())
+        shown += f", {labelled:,} labelled" if labelled else ", without labels"
+        return shown + f"; the accuracy {accuracy['assumes']}" * bool(accuracy["assumes"])
+
     def show(self, console) -> None:
         """Print the finding, one line a system, and the rows that decide; `show_all` prints everything."""
-        room = None
-        if self._fits:
-            with console.capture() as captured:  # to count the lines of all but the rows
-                self._show(console, 0)
-            room = max((SCREEN - captured.get().count("\n")) // len(self.metrics), 1)
-        self._show(console, room)
-
-    def _show(self, console, room: int | None) -> None:
-        """Print what `show` does, with the rows that fit into so many lines by each metric; None: all."""
-        say(console, [self.title, *(f"-> {finding}" for finding in self.findings)], "bold", WIDTH)
-        steps = self.next_steps
+        steps, blocks = self.next_steps, {}
         report = replace(self, notes=[note for note in self.notes if as_sentence(note) not in steps])
-        print_short(report, console, room)
-        say_next(console, steps)
-        say(console, ["All tests and signatures: --verbose"])
+        with console.capture() as top:
+            say_findings(console, self.findings, self.headline)
+        for metric in self.metrics:
+            with console.capture() as block:
+                print_metric(report, metric, console)
+            blocks[metric] = block.get().rstrip("\n") + "\n"  # what follows begins with an empty line
+        with console.capture() as end:
+            console.print()
+            say_next(console, steps)
+            say(console, ["All tests and signatures: --verbose"], "dim")
+        lines = "".join([top.get(), *blocks.values(), end.get()]).count("\n")
+        console.file.write(top.get())
+        room = (SCREEN - lines) // len(blocks) - HEADING
+        for position, (metric, block) in enumerate(blocks.items()):
+            console.file.write(block)
+            if not self.changes and (room > 0 or not position or not self._fits):  # changes have the rows
+                print_deciding_rows(self, metric, console, max(room, 1) if self._fits else None)
+        for table in change_tables(self, self.settings["rows"]):
+            console.print()
+            print_table(table, console)
+        console.file.write(end.get())
 
     def show_all(self, console) -> None:
         """Print the findings, all tables, what they rest on, and the rows that decide."""
-        say(console, self.findings, "bold")
+        say_findings(console, self.findings, self.headline)
         super().show_all(console)
         for metric in self.metrics if not self.changes else ():
             print_deciding_rows(self, metric, console)
-
-
-def _written_by_label(sources: Sequence[Source]) -> str:
-    """Return the path of the one file of labels, if `label` wrote it, which adds to no other; else ""."""
-    if len(sources) != 1 or not sources[0].path:
-        return ""
-    is_label = all({"item", "rater"} <= (row.values or {}).keys() for row in sources[0].sample())
-    return str(sources[0].path) if is_label else ""
 
 
 def _take_labels(

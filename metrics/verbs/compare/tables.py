@@ -7,20 +7,28 @@ from typing import Any
 from ...registry import SCORERS, scorer_class
 from ...reports.charts import Intervals, accuracy_intervals, lead_in_words
 from ...reports.excerpt import print_answers
-from ...reports.report import WIDTH, Report, briefly, judge_names, of_faults, say, short_names
+from ...reports.report import (
+    MOST_NOTES,
+    WIDTH,
+    Report,
+    briefly,
+    few_notes,
+    judge_names,
+    of_faults,
+    say,
+    short_names,
+)
 from ...reports.table import Table, estimate, number, p_value, print_table
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import LEAST_DIFFERING
-from ..judge_errors import methods
 from .analysis import ACCURACY
 from .ranking import Ranking, from_better, is_clear
 
 ACCEPTED = "judged right, not accuracy"
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
-MAX_SHORT_PAIRS = 6  # those of five systems without the first one
-MAX_NOTES = 5  # on the first screen
-LEAST_SHOWN = 2  # rows that decide, on a screen without room for more
+MAX_SHORT_PAIRS = 3
+LEAST_SHOWN = 1  # rows that decide, on a screen without room for more
 BEST = "Bold: the first, and systems that are not significantly worse."
 CLUSTERS = (
     "Cluster: a line is drawn where every system above is significantly better than every system below. Ranks: from "
@@ -141,7 +149,7 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
         rows.append([system, *_counts(by, system), *rank_cells * ranks, *(cell(name, system) for name in shown)])
     sentences = ["In brackets: 95% interval."]
     if accuracy:
-        estimated = f"has a 95% interval, by {accuracy['method']}"
+        estimated = f"has a 95% interval, by {accuracy['method']}{_by_labels_alone(accuracy['systems'])}"
         estimated += f"; it {accuracy['assumes']}" * bool(accuracy["assumes"])
         sentences = [f"The accuracy {'cannot be told' if by.only_verdicts else estimated}."]
         measured = (accuracy["measured"] or "").partition("; unlike")[0]  # a note says which rows are unlike
@@ -152,6 +160,12 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     short = judge_names(metric, header) if accuracy else short_names(header)
     bold = header.index(shown[0])
     return Table(systems_title(by), header, rows, " ".join(sentences), by.marked, bold, short=short)
+
+
+def _by_labels_alone(systems: Mapping[str, Mapping]) -> str:
+    """Return in brackets which of several systems the judge does not help, some of whose answers have labels."""
+    alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
+    return f" ({briefly(alone)}: labels alone)" if 0 < len(alone) < len(systems) else ""
 
 
 def short_table(report: Report, by: Ranking) -> Table:
@@ -167,13 +181,11 @@ def short_table(report: Report, by: Ranking) -> Table:
         test = [[estimate(pair["difference"]), _p(report, pair)] for pair in from_first] or [["", ""]]
         rows.append([system, *_counts(by, system), cell, *test[0]])
     header = ["system", *[by.counted] * bool(by.judged), by.name, f"{by.order[0]} leads by", "p"]
-    alone = [name for name, of in accuracies.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
-    method = methods({name: of for name, of in accuracies.items() if name not in alone} or accuracies, brief=True)
-    if alone and len(alone) < len(accuracies):
-        method += f" ({briefly(alone)}: labels alone)"
-    explanation = f"Accuracy by {method}. " * bool(by.accuracy)
-    tests = f"{_test_name(by)}, {_correction(report, by).removesuffix(', as are intervals of differences')}"
-    explanation += f"In brackets: 95% intervals. p: {tests}; significant below 0.05.{_too_few(report, by.pairs)}"
+    corrected = _correction(report, by).partition(" (Holm)")[0]
+    explanation = (
+        f"In brackets: 95% intervals. p below 0.05: significant{f', {corrected}' * (corrected[:3] != 'not')}."
+    )
+    explanation = (explanation * (by.metric == next(iter(report.metrics))) + _too_few(report, by.pairs)).strip()
     return Table("", header, rows, explanation, by.marked, header.index(by.name))
 
 
@@ -226,18 +238,17 @@ def _too_few(report: Report, pairs: Iterable[Mapping]) -> str:
 
 
 def other_pairs(report: Report, by: Ranking) -> list[str]:
-    """Return a line for each test that `short_table` leaves out; of more than `MAX_SHORT_PAIRS` only neighbours."""
+    """Return a line for each significant test that `short_table` leaves out, at most `MAX_SHORT_PAIRS`."""
     tested = [pair for pair in by.pairs if pair["first"] != by.order[0] and pair["p"] is not None]
-    tested = pairs = [] if by.only_verdicts else tested
-    if len(tested) > MAX_SHORT_PAIRS:
-        neighbours = {*zip(by.order, by.order[1:], strict=False)}
-        pairs = [pair for pair in tested if (pair["first"], pair["second"]) in neighbours][:MAX_SHORT_PAIRS]
+    tested = [] if by.only_verdicts else tested
+    clear = [pair for pair in tested if is_clear(pair)]
+    pairs = clear[:MAX_SHORT_PAIRS]
     lines = [
         f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, {_p(report, pair, 'p ')}"
         for pair in pairs
     ]
-    more = len(tested) - len(pairs)
-    return [*lines, *[f"{more:,} more pairs: --verbose"] * (more > 0), *[""] * bool(lines)]
+    more, none = len(tested) - len(pairs), ", none significant" * (len(clear) == len(pairs))
+    return [*lines, *[f"{more:,} more pair{'s' * (more > 1)}{none}: --verbose"] * (more > 0)]
 
 
 def pairs_table(report: Report, by: Ranking) -> Table:
@@ -364,34 +375,33 @@ def shown_answers(row: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(score, system, text) for system, answer in answers for text, score in [_scored(answer)]]
 
 
-def print_short(report: Report, console, room: int | None = None) -> None:
-    """Print one line a system, and the rows that decide, see `print_deciding_rows`."""
-    for metric, numbers in report.metrics.items():
-        by = report.ranking(metric)
+def print_metric(report: Report, metric: str, console) -> None:
+    """Print one line a system, with notes, why answers were judged wrong, and slices."""
+    by, numbers = report.ranking(metric), report.metrics[metric]
+    notes = report.notes * (metric == next(iter(report.metrics)))
+    notes = of_faults(numbers.get("faults") or {}, numbers.get("accuracy")) + notes
+    console.print()
+    print_table(_narrowed(short_table(report, by), by, console.width), console)
+    pairs = other_pairs(report, by)
+    say(console, pairs, "", WIDTH)
+    sentences = few_notes(notes, MOST_NOTES)
+    say(console, sentences, "dim", WIDTH)
+    tables = slice_tables(report, metric, most=0)[: 1 if by.only_verdicts else None]
+    if tables and (pairs or sentences):
         console.print()
-        print_table(short_table(report, by), console)
-        say(console, other_pairs(report, by))
-        notes, faults = report.notes * (metric == next(iter(report.metrics))), numbers.get("faults")
-        if notes:
-            report.show_notes(console, MAX_NOTES)
-        if faults:
-            say(
-                console,
-                [f"   {sentence}." for sentence in of_faults(faults, numbers.get("accuracy"))],
-                "dim",
-                WIDTH,
-            )
-        if faults or notes:
-            console.print()
-        for table in slice_tables(report, metric, most=0)[: 1 if by.only_verdicts else None]:
-            if table.rows:
-                print_table(table, console)
-            else:
-                say(console, [f"No difference within a {report.slices['column']} is significant.", ""])
-        if not report.changes:  # they have the rows
-            print_deciding_rows(report, metric, console, room)
-    for table in change_tables(report, report.settings["rows"]):
-        print_table(table, console)
+    for table in tables:
+        if table.rows:
+            print_table(table, console)
+        else:
+            say(console, [f"No difference within a {report.slices['column']} is significant."])
+
+
+def _narrowed(table: Table, by: Ranking, width: int) -> Table:
+    """Return a table without the number of right answers where it is too wide and has the accuracy beside it."""
+    if not by.accuracy or table.width <= width:
+        return table
+    rows = [[system, *cells] for system, _, *cells in table.rows]
+    return replace(table, header=[table.header[0], *table.header[2:]], rows=rows, bold=table.bold - 1)
 
 
 def print_deciding_rows(report: Report, metric: str, console, room: int | None = None) -> None:
@@ -425,7 +435,8 @@ def print_deciding_rows(report: Report, metric: str, console, room: int | None =
         if room is not None and lines > room and len(printed) >= LEAST_SHOWN:
             break
         printed.append(captured.get())
-    more = f"; {len(printed):,} of {decisive:,} shown (more: --rows {decisive})" * (decisive > len(printed))
+    more = f" ({len(printed):,} of {decisive:,} shown; all: --rows {decisive})" * (decisive > len(printed))
     counts = f"{first} better on {wins:,}, {second} on {losses:,}{more}"
-    say(console, [f"Where {first} and {second} differ ({source}): {counts}"] * bool(rows), "bold", WIDTH)
+    heading = ["", f"Where {first} and {second} differ, by {source}: {counts}"]
+    say(console, heading * bool(rows), "bold", WIDTH)
     console.file.write("".join(printed))

@@ -11,7 +11,10 @@ from typing import Any, Literal
 from ... import terminal
 from ...registry import JUDGE, OF_PASSAGES, SCORERS, make_scorer, scorer_class
 
-WORST = 10  # answers of files that are shown, as many as `score` lists
+WORST = 10  # answers of files on a page, as many as `score` lists
+_WORST = f"Files: answers to show, worst first. Default: those that `score` shows; with --html {WORST}."
+_VERBOSE = f"{JUDGE}: mark the words by how much the probability falls (+) or rises (-) without each of them."
+ABOUT = 3  # lines above and below the answers
 _METRIC = (
     "ava: how a wrong answer differs from the accepted one. kpqa: what it weighs and matches. "
     "grounding: which sentences no passage supports. aev, f_meta: of files, a sentence. Default: ava, as for score; "
@@ -36,10 +39,9 @@ def explain(
     html: terminal.SamePage = None,
     checkpoint: terminal.option(str | None, "--checkpoint", metavar="FOLDER_OR_ID", help=_CHECKPOINT) = None,
     set_: terminal.Set = None,
-    worst: terminal.option(
-        int | None, "--worst", metavar="N", help=f"Files: answers to show, worst first. Default: {WORST}.", min=1
-    ) = None,
+    worst: terminal.option(int | None, "--worst", metavar="N", help=_WORST, min=1) = None,
     output: terminal.option(str | None, "--output", "-o", metavar="FILE", help=_OUTPUT, group=terminal.OUTPUT) = None,
+    verbose: terminal.option(bool, "--verbose", "-v", help=_VERBOSE, group=terminal.OUTPUT) = False,
     column: terminal.Column = None,
     from_: terminal.From = None,
     systems: terminal.Systems = None,
@@ -52,7 +54,7 @@ def explain(
     """Show why a metric scored an answer as it did; of files, the answers that a person should read first.
 
     **ava** prints the verdict and the reason: what a wrong answer lacks, adds, or has instead of what is accepted,
-    where the texts show it. Else words are marked by what the probability is without them.
+    where the texts show it. With `--verbose` words are marked by what the probability is without them.
 
     **kpqa** prints the answer and every reference with the keyphrase weight of each word piece, and marks the pieces
     that match. Below stand the weighted scores beside the unweighted ones and, with several references, which one
@@ -76,7 +78,7 @@ def explain(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     arguments = dict(locals())  # the arguments, by name
-    from ...reports.report import WIDTH, as_sentence, say
+    from ...reports.report import SCREEN, WIDTH, as_sentence, say
     from ...rows.errors import bad_usage
     from .report import Explainer
 
@@ -116,16 +118,27 @@ def explain(
             settings = with_recorded(metric, settings, recorded.get(metric, {}), sources)
     out = terminal.output_console()
     out.width = min(out.width, WIDTH)
-    headline, lines, explained = "", [], []
+    headline, lines, explained, are_few = "", [], [], False
     with terminal.failures("explain" if sources else ""):
         corpus = _references_of(idf) if idf else ()
         if sources and not by_passages:
-            headline, to_read = _answers_to_read(sources, row_options, metric, settings)
+            answers_to_read = _answers_to_read(sources, row_options, metric, settings)
+            every, to_read = sum(answers_to_read.counts.values()), answers_to_read.first
+            if are_few := judges and not (worst or html):
+                to_read = answers_to_read.examples
+            kind, how = "sets" if scorer_class(metric).takes_sets else "answers", "judged" if judges else "scored"
+            headline = f"Why these {kind} were {how} so"
+            if not are_few:
+                more = f" of {every:,}; all: --worst {every}" * (every > len(to_read))
+                headline += f" (the {len(to_read)} to read first{more})"
             if not to_read:
                 terminal.say("no answer to read: all are judged right, in the words of an accepted answer")
                 return
         with bad_usage() if sources else nullcontext():
-            explainer = Explainer(make_scorer(metric, settings), corpus)
+            scorer = make_scorer(metric, settings)
+            if judges:
+                scorer.word_effects = bool(verbose or html)
+            explainer = Explainer(scorer, corpus, verbose)
         if not sources:
             answers = iter([explainer.explained(texts[0], prediction, context if by_passages else reference)])
         elif by_passages:
@@ -136,13 +149,21 @@ def explain(
         error_rate = [as_sentence(explainer.scorer.error_rate)] * bool(explainer.scorer.error_rate)
         say(out, error_rate, "bold yellow")
         say(out, lines, "")
+        printed = 0
         for answer in answers:  # each is shown when it is done
+            with out.capture() as captured:
+                say(out, [""] * bool(sources), "")
+                explainer.show(answer, out, _name(answer) * bool(sources))
+            printed += captured.get().count("\n")
+            if are_few and explained and printed > SCREEN - ABOUT:
+                break
             explained.append(answer)
-            say(out, [""] * bool(sources), "")
-            say(out, [_heading(answer)] * bool(sources), "bold")
-            explainer.show(answer, out)
+            out.file.write(captured.get())
             out.file.flush()
     explainer.show_legend(explained, out)
+    if are_few:
+        first = f"{len(explained):,} of {every:,} answers to read"
+        say(out, ["", f"{first}; all: --worst {every}. The effect of each word: --verbose"], "dim")
     verdict = explainer.verdict(explained[0]) if explained and not sources else ""
     texts_of_page = {"findings": [*[as_sentence(verdict)] * bool(verdict), *lines]}
     texts_of_page["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
@@ -150,11 +171,9 @@ def explain(
     terminal.write_outputs({"--html": (html, partial(explainer.page, explained, title, **texts_of_page))})
 
 
-def _heading(answer: Any) -> str:
-    """Return the name, the system and the label of an answer of a file."""
-    name = answer.id if answer.system in answer.id else f"{answer.id} of {answer.system}"
-    label = {1: "right", 0: "wrong"}.get(answer.label, answer.label)
-    return name + ("" if label is None else f"; labelled {label}")
+def _name(answer: Any) -> str:
+    """Return the name and the system of an answer of a file."""
+    return answer.id if answer.system in answer.id else f"{answer.id} of {answer.system}"
 
 
 def _explained(explainer: Any, to_read: Iterable[Any]) -> Iterator[Any]:
@@ -167,8 +186,8 @@ def _explained(explainer: Any, to_read: Iterable[Any]) -> Iterator[Any]:
 
 def _answers_to_read(
     sources: Sequence[Any], row_options: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
-) -> tuple[str, list[Any]]:
-    """Return how many answers of files are shown, and which."""
+) -> Any:
+    """Return the answers of files that a person should read, and how many there are, an `AnswersToRead`."""
     from ...rows.errors import bad_usage
     from ...scale.options import ScoreOptions
     from ...scale.run import Run
@@ -179,11 +198,7 @@ def _answers_to_read(
             run = Run(sources, ScoreOptions([metric], {metric: settings}, **row_options))
         to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
     terminal.say_forms(sources)
-    first, every = to_read.first, sum(to_read.counts.values())
-    more = f" of {every:,}; all: --worst {every}" * (every > len(first))
-    kind = "sets" if scorer_class(metric).takes_sets else "answers"
-    how = "judged" if scorer_class(metric).verdict else "scored"
-    return f"Why these {kind} were {how} so (the {len(first)} to read first{more})", first
+    return to_read
 
 
 def _unsupported(

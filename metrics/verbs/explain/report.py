@@ -5,13 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ...core.reading import probability_and_threshold
+from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...registry import JUDGE, SCORERS, scorer_class
+from ...reports.excerpt import CHANCE
 from ...reports.report import Report, print_field, say
 from ...reports.table import number, visible
 from ...reports.viewer import ViewedAnswer
 
 if TYPE_CHECKING:
     from ...core.scorer import ExplainedRow, Scorer
+
+COMPARED = "Compared with"  # the accepted answer that decided, of several
 
 
 def explain(
@@ -87,8 +92,9 @@ class Explanations(Report):
 class Explainer:
     """Explains answers by one metric, and counts what a reader must be warned of."""
 
-    def __init__(self, scorer: "Scorer", corpus: Sequence[str] = ()):
+    def __init__(self, scorer: "Scorer", corpus: Sequence[str] = (), word_effects: bool = True):
         self.scorer, self.corpus, self.counts = scorer, corpus, Counter()
+        self.shows_effects = word_effects  # of each word, on a terminal
 
     def explained(self, question: str, prediction: str, texts: Sequence[str]) -> ViewedAnswer:
         """Return an answer, of a set a line for each question, compared with references or passages."""
@@ -113,36 +119,59 @@ class Explainer:
 
     def verdict(self, answer: ViewedAnswer) -> str:
         """Return the verdict of a judge on an answer in a line, with a probability that is never 0 or 1; else ""."""
-        from ...core.reading import probability_and_threshold
-        from ...core.scorer import UNSURE_FROM, UNSURE_TO
-
         if answer.verdict is None:
             return ""
         probability, threshold = probability_and_threshold(answer.probability, self.scorer.threshold)
-        called = "right" if answer.verdict else "wrong"
-        called += ", but the judge is unsure" * (UNSURE_FROM < answer.probability < UNSURE_TO)
-        return f"judged {called}: probability {probability}; {threshold} or more counts as right"
+        return f"judged {self._verdict(answer)}: probability {probability}; {threshold} or more counts as right"
 
-    def show(self, answer: ViewedAnswer, console: Any) -> None:
-        """Print an answer below the texts that it is compared with, and why it has its score."""
+    def show(self, answer: ViewedAnswer, console: Any, name: str = "") -> None:
+        """Print the verdict on an answer and why it has its score, with the texts that it is compared with."""
+        fields = self._judged_fields(answer) if answer.verdict is not None else self._scored_fields(answer)
+        say(console, [self._heading(answer, name)] * bool(name or answer.verdict is not None), "bold")
+        width = max(len(label) for label, _ in fields) + 2
+        for label, text in fields:
+            print_field(console, visible(label), text, width)
+
+    def _heading(self, answer: ViewedAnswer, name: str) -> str:
+        """Return the name of an answer, the verdict on it, and its label."""
+        heading = name
+        if answer.verdict is not None:
+            probability, _ = probability_and_threshold(answer.probability, self.scorer.threshold)
+            probability = probability.replace("below ", "<").replace("above ", ">")
+            judged = f"judged {self._verdict(answer)} ({CHANCE}: {probability})"
+            heading = f"{name}: {judged}" if name else judged.capitalize()
+        label = {1: "right", 0: "wrong"}.get(answer.label, answer.label)
+        return heading + ("" if label is None else f"; labelled {label}")
+
+    def _verdict(self, answer: ViewedAnswer) -> str:
+        called = "right" if answer.verdict else "wrong"
+        return called + ", but unsure" * (UNSURE_FROM < answer.probability < UNSURE_TO)
+
+    def _judged_fields(self, answer: ViewedAnswer) -> list[tuple[str, Any]]:
+        """Return the reason for a verdict, and the texts, the accepted answer that decided first."""
+        reason, evidence = beside_verdict(answer.reason), dict(answer.evidence)
+        fields: list[tuple[str, Any]] = [("Why", reason)] * bool(reason)
+        fields += [("Question", answer.question)] * bool(answer.question)
+        marks = [mark for mark in answer.marks if self.shows_effects or not mark[3]]
+        fields += [] if answer.passages else [("Answer", _marked(answer.answer, marks))]
+        decided = evidence.pop(COMPARED, None)
+        accepted = sorted(answer.references, key=lambda text: text != decided)
+        return [*fields, *zip(["Accepted", *["or"] * len(accepted)], accepted, strict=False), *evidence.items()]
+
+    def _scored_fields(self, answer: ViewedAnswer) -> list[tuple[str, Any]]:
+        """Return the texts, with marks of words, and why the answer has its score."""
         several = len(answer.references) > 1
         references = [f"Reference {i}" if several else "Reference" for i in range(1, len(answer.references) + 1)]
         marks = answer.reference_marks or [()] * len(references)
-        fields = [("Question", answer.question)] * bool(answer.question)
+        fields: list[tuple[str, Any]] = [("Question", answer.question)] * bool(answer.question)
         if self.scorer.takes_sets:
             fields += [("Generated", line.strip() or "(empty)") for line in answer.answer.splitlines()]
         elif not answer.passages:
             fields.append(("Answer", _marked(answer.answer, answer.marks)))
         fields += zip(references, map(_marked, answer.references, marks), strict=True)
-        if answer.verdict is not None:
-            fields.append(("Verdict", self.verdict(answer)))
-        elif not self.scorer.explains_answers:
+        if not self.scorer.explains_answers:
             fields.append(("Score", f"{self.scorer.main} {number(answer.scores[self.scorer.main])}"))
-        reason = answer.reason if answer.verdict is None else beside_verdict(answer.reason)
-        fields += [*[("Reason", reason)] * bool(reason), *answer.evidence]
-        width = max(len(label) for label, _ in fields) + 2
-        for label, text in fields:
-            print_field(console, visible(label), text, width)
+        return [*fields, *[("Reason", answer.reason)] * bool(answer.reason), *answer.evidence]
 
     def _legend(self, in_colours: bool) -> str:
         """Return what marks mean; what their colours mean only where there are colours."""
@@ -151,8 +180,9 @@ class Explainer:
     def show_legend(self, answers: Sequence[ViewedAnswer], console: Any) -> None:
         """Print what the marks mean, if there are some, and warnings."""
         has_marks = any(text for answer in answers if not answer.passages for *_, text in answer.marks)
+        hides = not self.shows_effects and any(answer.verdict is not None for answer in answers)
         legend = self._legend(in_colours=console.color_system is not None)
-        lines = [legend] * has_marks + [f"Note: {warning}." for warning in self.warnings]
+        lines = [legend] * (has_marks and not hides) + [f"Note: {warning}." for warning in self.warnings]
         say(console, [*[""] * bool(lines), *lines], "italic")
 
 

@@ -1,6 +1,7 @@
 """Labels of people for some rows: read, matched with the rows, and checked. Several raters of a row are averaged."""
 
 import math
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from ...rows.columns import Row
 from ...rows.errors import FileError, name_column
 from ...rows.reading import Item, RowError, RowReader, Skips, good_rows, same_text
 from ...rows.sources import Source
-from ...scale.scoring import label_note, question_keys, rows_by_system
+from ...scale.scoring import TAKEN_AS_DRAWN, label_note, question_keys, rows_by_system
 from ...statistics.estimation import cluster_sums
 from ...statistics.intervals import MIN_QUESTIONS, wilson
 from ...statistics.resampling import LEAST_DIFFERING
@@ -23,15 +24,24 @@ COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of t
 SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which labels look selected
 DIFFERENT_ROWS = 4.0  # standard errors of the sum of 1 / probability, above which labels are of other rows
 MIN_CHECKED = 10  # labels below which these two are not checked
-TAKEN_AS_DRAWN = (
-    "assumes that the labelled answers were picked at random from all answers of a system; if they were not, the "
-    "interval can miss the truth"
-)
 SEED = " seed="  # stands in the column between the rule and the seed of the order of the labels
 STOPPED = (
     "labelling stopped by --until {}: intervals and tests here are for a number of labels that was decided before "
     "looking, and can miss the truth; genqa-metrics accuracy has the interval that holds at any number"
 )
+
+
+def written_by_label(sources: Sequence[Source]) -> str:
+    """Return the path of the one file of labels, if `label` wrote it, which adds to no other; else ""."""
+    if len(sources) != 1 or not sources[0].path:
+        return ""
+    is_label = all({"item", "rater"} <= (row.values or {}).keys() for row in sources[0].sample())
+    return str(sources[0].path) if is_label else ""
+
+
+def label_more(path: str, number: int) -> str:
+    """Return the command that adds labels to a file of `label`, after a colon; "" without such a file."""
+    return f": genqa-metrics label FILE --number {number} -o {shlex.quote(path)}" if path else ""
 
 
 @dataclass
@@ -146,7 +156,7 @@ def read_labels(
     agreement = {"raters": len({label.rater for label in labels}), **agreement}
     until = next((label.plan[2] for label in labels if label.plan[2] is not None), None)
     if until is not None:
-        notes.append(STOPPED.format(until.partition(SEED)[0]))
+        notes.insert(0, STOPPED.format(until.partition(SEED)[0]))  # it comes before what a screen may leave out
     notes += [agreement_fact(agreement)] * bool(agreement["rows"])
     error = (agreement["error"] or 0.0) * widens
     if error:

@@ -13,22 +13,23 @@ from ...core.reading import one_line, the_first
 from ...core.scorer import ASKED, Scorer
 from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.charts import Intervals, accuracy_intervals
-from ...reports.excerpt import reading_lines, set_lines, why_to_read
+from ...reports.excerpt import MOST_LINES, judged_lines, reading_lines, set_lines, why_to_read
 from ...reports.report import (
     MOST_NAMED,
     WIDTH,
     Report,
     as_sentence,
     caution_of_words,
-    commands,
     differing_orders,
     faults_table,
     highest,
     highest_accuracy,
     judge_names,
+    lead_sentence,
     of_faults,
     print_first_screen,
     say,
+    screen_header,
     short_names,
     untold,
 )
@@ -38,7 +39,6 @@ from ...reports.table import (
     listed,
     number,
     print_table,
-    source_cell,
     visible,
 )
 from ...reports.viewer import ViewedAnswer
@@ -47,17 +47,28 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.scoring import CELLS, CONFUSION, LOWEST, AnswerToRead, QuestionTotals, columns_to_read, were_recalled
+from ...scale.scoring import (
+    CELLS,
+    CONFUSION,
+    EXAMPLES,
+    AnswerToRead,
+    QuestionTotals,
+    by_kind,
+    columns_to_read,
+    were_recalled,
+)
 from ...statistics import estimation
 from ..judge_errors import (
-    WHAT_TO_DO,
+    CAN_ERR_MORE,
+    SHORT_CELLS,
     JudgeErrors,
+    best_first,
     confusion_table,
     differences_of_pairs,
     help_of_judge,
     judged_systems,
+    to_label,
 )
-from ..label.labels import LABELS_TO_BEGIN
 from ..view.rows import scored_answers
 
 if TYPE_CHECKING:
@@ -65,7 +76,7 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
-FEW, LEAST_LINES = 10, 12  # answers that are listed unless a number is named, as far as they fit; lines for them
+FEW, LEAST_LINES = 10, 8  # answers that are listed unless a number is named, as far as they fit; lines for them
 SYSTEMS, LABELLED = "Systems", "labels of people"
 
 
@@ -348,27 +359,21 @@ class ScoreReport(Report):
         main = header.index(self._scorers[metric].main)
         return Table(metric, header, rows, self.signatures[metric], marked, main, short=short)
 
-    def _systems_table(self, best_first: bool = False) -> Table:
+    def _systems_table(self) -> Table:
         """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
-        metrics, judged, systems = self.results.metrics, self._judged_systems, list(self.rows)
-        if best_first and judged:
-            systems.sort(key=lambda system: -(judged[system]["accuracy"] or 0))
+        metrics, judged = self.results.metrics, self._judged_systems
         columns = [(metric, self._scorers[metric].main) for metric in metrics if metric != self.judge]
         if self._first != self.judge:
             names = next(iter(metrics[self._first].by_system.values()))
             columns[1:1] = [(self._first, name) for name in self._scorers[self._first].beside if name in names]
-        labelled, rows = any(accuracy["labelled"] for accuracy in judged.values()), []
-        for system in systems:
-            row = [system]
-            if judged:
-                accuracy = judged[system]
-                row += [accuracy_cell(accuracy), *[source_cell(accuracy)] * labelled]
-                row.append(f"{round(accuracy['declined'] * accuracy['rows']):,} of {accuracy['rows']:,}")
+        names, rows = ["accuracy", *["labelled"] * self._are_labelled, "declined"] * bool(judged), []
+        for system in best_first(judged) if judged else self.rows:
+            row = [system, *(SHORT_CELLS[name](judged[system]) for name in names)]
             for metric, name in columns:
                 scores = metrics[metric].by_system.get(system)  # None for a system whose rows have no predictions
                 row.append(metrics[metric].flagged.get(system) or (f"{scores[name]:.3f}" if scores else "-"))
             rows.append(row)
-        header = ["system", *(["accuracy", *["from"] * labelled, "declined"] if judged else [])]
+        header = ["system", *names]
         header += ["flagged" if metrics[metric].flagged else name for metric, name in columns]
         marked = {number for number, row in enumerate(rows) if row[0] in self.best}
         return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
@@ -385,7 +390,7 @@ class ScoreReport(Report):
         named = [replace(table, title=names.get(table.title, table.title)) for table in self.tables()]
         has_viewer = self.results.columns and not self.results.sets  # which has all answers
         reading = [] if has_viewer else [table for table in named if table.title == READ]
-        return [self._systems_table(best_first=True), *reading, *(table for table in named if table.title != READ)]
+        return [self._systems_table(), *reading, *(table for table in named if table.title != READ)]
 
     def page_notes(self) -> list[str]:
         """Return the notes, and what must be known of the accuracy."""
@@ -406,12 +411,13 @@ class ScoreReport(Report):
         results = self.results
         answers = sum(self.predictions.values())
         unit = "question" if results.sets else "answer"
+        labelled = sum(accuracy["labelled"] for accuracy in self._judged_systems.values())
+        labels = f", {f'{labelled:,} labelled' if labelled else 'without labels'}" * bool(self.judge)
         scored = f"{answers:,} {unit}{'s' * (answers != 1)} of {len(self.rows)} system{'s' * (len(self.rows) != 1)}"
-        asked = {key for questions in results.judge.questions.values() for key in questions.keys.tolist()}
-        to = f" to {len(asked):,} questions" if asked else ""
         by = listed([metric.title or name for name, metric in results.metrics.items()])
         assumes = self.accuracy["assumes"] if self.accuracy else ""
-        return f"{scored}{to}, scored by {by}{f'; the accuracy {assumes}' * bool(assumes)}"
+        verb = "judged" if [*results.metrics] == [self.judge] else "scored"
+        return f"{scored}, {verb} by {by}{labels}{f'; the accuracy {assumes}' * bool(assumes)}"
 
     @property
     def page_headline(self) -> str:
@@ -439,8 +445,7 @@ class ScoreReport(Report):
         accuracy = []
         if self.accuracy:
             why, _ = untold(self.accuracy["notes"])
-            ranked = [f"{sentence}." for sentence in self._of_accuracy()[:-1]]
-            accuracy = why or ranked or [highest_accuracy(self._judged_systems)]
+            accuracy = why or [self._of_accuracy()]
         scores = self.results.scores[self._first]
         names = self._scorers[self._first].main, *self._scorers[self._first].beside
         orders = differing_orders(names, scores) * (self._first != self.judge)
@@ -448,22 +453,19 @@ class ScoreReport(Report):
         by_metric = [sentence for metric in self.results.metrics for sentence in self._of_metric(metric, bool(orders))]
         return [*accuracy, *orders, *words, *by_metric, *further]
 
-    def _of_accuracy(self) -> list[str]:
-        """Return which system is better and whether that may be chance, and what the accuracy rests on."""
-        systems = self._judged_systems
-        if any(accuracy["low"] is None for accuracy in systems.values()):
-            return []  # a note says that it cannot be told
-        rests_on = f"right: {self.accuracy['method']}, {self.accuracy['confidence']:.0%} interval"
-        if not self.leads:
-            return [rests_on]
-        chance = [system for system in self.leads if system not in self._judged.behind]
-        if len(systems) == 2:
+    def _of_accuracy(self) -> str:
+        """Return which system is better and whether that may be chance."""
+        systems, behind = self._judged_systems, self._judged.behind
+        if len(systems) == 2 and self.leads:
             ((system, ends),) = self.leads.items()
-            lead, low, high = (100 * end for end in ends)
             first = next(other for other in systems if other != system)
-            leads = f"{first} leads {system} by {lead:.0f} points [{low:+.0f}, {high:+.0f}]"
-            return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
-        return [highest_accuracy(systems, chance).removesuffix("."), rests_on]
+            difference = dict(zip(("value", "low", "high"), ends, strict=True))
+            return lead_sentence(first, system, difference, system not in behind)
+        return highest_accuracy(systems, [system for system in self.leads or systems if system not in behind])
+
+    @property
+    def _are_labelled(self) -> bool:
+        return any(accuracy["labelled"] for accuracy in self._judged_systems.values())
 
     def _of_metric(self, metric: str, orders_differ: bool) -> list[str]:
         """Return which system a metric puts first, or why it ranks none.
@@ -495,10 +497,10 @@ class ScoreReport(Report):
     def next_steps(self) -> list[str]:
         """How to get an accuracy where it cannot be told, and how to see why answers were scored so."""
         _, steps = untold(self.accuracy["notes"] if self.accuracy else ())
-        if self.accuracy and self.accuracy["assumes"] and not steps:
-            number = LABELS_TO_BEGIN if max(self.rows.values()) > LABELS_TO_BEGIN else "all"
-            steps = [as_sentence(WHAT_TO_DO.format(number=number, verb="accuracy"))]
-        return [*steps, *[f"See why answers were scored so: {self._why}."] * bool(self._explained)]
+        return [
+            *(steps or map(as_sentence, self._to_label())),
+            *[f"See why answers were scored so: {self._why}."] * bool(self._explained),
+        ]
 
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
@@ -542,25 +544,32 @@ class ScoreReport(Report):
 
     def show(self, console: Any) -> None:
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
-        results, accuracy_notes = self.results, self.accuracy["notes"] if self.accuracy else []
-        findings = self._of_accuracy() if self.accuracy else self.findings
+        results, notes = self.results, self.accuracy["notes"] if self.accuracy else []
         first, systems = results.metrics[self._first], self._systems_table()
         caution = [as_sentence(metric.error_rate) for metric in results.metrics.values() if metric.error_rate]
         main = "" if first.flagged else f" ({self._scorers[self._first].main}, 0 to 1)"
         measures = [first.measures + main] * bool(first.measures)
         faults = of_faults(results.judge.faults, self.accuracy) if results.judge.faults else []
-        notes, steps = [*measures, *accuracy_notes, *self.notes, *faults], commands(untold(accuracy_notes)[1])
+        why, steps = untold(notes)
+        accuracy = why or [self._of_accuracy()] if self.accuracy else self.findings
+        shown = {*caution, *accuracy, *steps}
         print_first_screen(
             console,
+            [finding for finding in accuracy if finding not in caution],
             self.headline,
-            replace(systems, title="", header=systems.headings, short={}),
-            [finding for finding in findings if finding not in caution],
-            [note for note in notes if as_sentence(note) not in (*findings, *caution, *steps)],
+            replace(systems, title="", header=screen_header(systems), short={}),
+            [note for note in [*faults, *measures, *notes, *self.notes] if as_sentence(note) not in shown],
             self._more(),
             partial(self._print_reading, console),
             caution,
-            steps=steps,
+            steps=steps or self._to_label(),
         )
+
+    def _to_label(self) -> list[str]:
+        """Return how labels make the accuracy sure, where it assumes how often the judge errs."""
+        assumes = bool(self.accuracy and self.accuracy["assumes"]) and not self._are_labelled
+        step, _, _ = to_label(self._judged_systems, "accuracy", CAN_ERR_MORE).partition(", then: ")
+        return [step] * assumes
 
     @property
     def _explained(self) -> str:
@@ -596,23 +605,34 @@ class ScoreReport(Report):
         say(console, self.facts()[len(self.signatures) :])
 
     def _print_reading(self, console: Any, room: int = LEAST_LINES) -> None:
-        """Print the answers to read first, those judged wrong with their faults; few of them in `room` lines."""
+        """Print the answers to read first; unless a number is named those of each kind that fit in `room` lines."""
         from rich.text import Text
 
         to_read = self.results.to_read
         if not to_read.first:
             return
         every, width = sum(to_read.counts.values()), min(console.width, WIDTH)
-        if self.results.sets:
-            answers = set_lines(to_read.first, width, self._details)
-        else:
-            answers = reading_lines(to_read, width, self._threshold, self._details)
-        kinds = [f"{count:,} {kind}" for kind, count in to_read.counts.items() if count and kind != LOWEST]
-        counts = f": {', '.join(kinds)}" * (len(kinds) > 1) + ": lowest, or scores far apart" * self.compares_words
-        heading = f"{READ} ({{}} of {every:,}{counts}; all: --worst {every})"
+        is_judged = self._first == self.judge
+        chosen = to_read.examples if is_judged and self._fits else to_read.first
+        measured = ", lowest, or scores far apart" * self.compares_words
+        heading = f"{READ} ({{}} of {every:,}{measured}; all: --worst {every})"
         room = max(room - 1 - -(-len(heading) // width), LEAST_LINES)  # below an empty line and the heading
-        fit = sum(lines <= room for lines in accumulate(map(len, answers)))
-        shown = answers[:fit] if self._fits else answers
+
+        def lines_of(answers: Sequence[AnswerToRead], most: int = MOST_LINES) -> list[list[str]]:
+            if self.results.sets:
+                return set_lines(answers, width, self._details)
+            if is_judged:
+                return judged_lines(answers, to_read.counts, width, self._threshold, most)
+            return reading_lines(answers, width, self._details)
+
+        most = MOST_LINES
+        if self._fits:
+            for most in (MOST_LINES, 1) if is_judged else (MOST_LINES,):  # lines of an answer
+                fit = sum(lines <= room for lines in accumulate(map(len, lines_of(chosen, most))))
+                if fit >= min(len(chosen), EXAMPLES - 1):
+                    break
+            chosen = sorted(chosen[:fit], key=by_kind) if is_judged else chosen[:fit]
+        shown = lines_of(chosen, most)
         heading = heading.format(len(shown)) if every > len(shown) else READ
         console.print()
         console.print(Text(heading, style="bold"))
