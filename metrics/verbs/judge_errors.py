@@ -349,19 +349,22 @@ def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
     return " or ".join(dict.fromkeys(with_interval)) or BASES[estimation.NOTHING].method
 
 
-def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
+def help_of_judge(
+    systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "", brief: bool = False
+) -> str:
     """Return a sentence on whether a judge narrows intervals of labels; "" if no system has such an interval.
 
     `confusion` counts the labelled answers of all systems, see `scoring.confusion_counts`; `stronger`: see `Scorer`.
+    The `brief` one has no agreement by chance to compare with, and says nothing of intervals if all is labelled.
     """
     with_labels = [of for of in systems.values() if "effective_sample_size" in of and of["low"] is not None]
     if not with_labels:
         return ""
     agreed, right = (confusion["accepted"] + confusion[name] for name in ("rejected", "missed"))
     sentence = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels"
-    sentence += f" (a judge that calls every answer right: {right:,})"
+    sentence += f" (a judge that calls every answer right: {right:,})" * (not brief)
     if all(accuracy["labelled"] == accuracy["rows"] for accuracy in with_labels):
-        return f"{sentence}; every answer has a label, so its verdicts are not needed"
+        return sentence if brief else f"{sentence}; every answer has a label, so its verdicts are not needed"
     if all(accuracy["basis"] != estimation.TOGETHER for accuracy in with_labels):
         other = f"--set {stronger}" if stronger else "another judge"
         return f"{sentence}; its verdicts make no interval narrower: label more, or take {other}"

@@ -1,6 +1,5 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -257,7 +256,10 @@ class AccuracyReport(Report):
     @property
     def page_headline(self) -> str:
         """What was judged by what."""
-        return self.headline.partition("; the accuracy ")[0]
+        answers, labels, systems = self._sum("rows"), self._sum("labelled"), len(self.systems)
+        counts = f"{answers:,} answer{'s' * (answers != 1)} of {systems} system{'s' * (systems != 1)}"
+        labelled = f"{labels:,} labelled" if labels else "without labels"
+        return f"{counts}, judged by {self.judged_by}, {labelled}"
 
     @property
     def page_findings(self) -> list[str]:
@@ -320,11 +322,11 @@ class AccuracyReport(Report):
         gives = f" ({what_labels_give(number)})" * bool(what_labels_give(number))
         return to_label(self.systems, "accuracy", CAN_ERR_MORE + gives)
 
-    def help_of_judge(self) -> str:
-        """Whether the judge helps beside the labels, in one sentence; "" without labels."""
+    def help_of_judge(self, brief: bool = False) -> str:
+        """Return whether the judge helps beside the labels, in one sentence; "" without labels."""
         systems = {name: accuracy for name, accuracy in self.systems.items() if "confusion" in accuracy}
         confusion = {case: sum(accuracy["confusion"][case] for accuracy in systems.values()) for case in CONFUSION}
-        return help_of_judge(systems, confusion)
+        return help_of_judge(systems, confusion, brief=brief)
 
     def _sum(self, name: str) -> int:
         return sum(accuracy[name] for accuracy in self.systems.values())
@@ -332,11 +334,7 @@ class AccuracyReport(Report):
     @property
     def headline(self) -> str:
         """What was judged by what, and what the numbers assume, in one line."""
-        answers, labels, systems = self._sum("rows"), self._sum("labelled"), len(self.systems)
-        counts = f"{answers:,} answer{'s' * (answers != 1)} of {systems} system{'s' * (systems != 1)}"
-        labelled = f"{labels:,} labelled" if labels else "without labels"
-        assumes = f"; the accuracy {assumption(self.systems)}" * bool(assumption(self.systems))
-        return f"{counts}, judged by {self.judged_by}, {labelled}{assumes}"
+        return self.page_headline + f"; the accuracy {assumption(self.systems)}" * bool(assumption(self.systems))
 
     def show(self, console: Any) -> None:
         """Print the findings, one line a system, and what to do next; `show_all` prints all tables."""
@@ -346,22 +344,21 @@ class AccuracyReport(Report):
             [name, *(SHORT_CELLS[cell](self.systems[name]) for cell in names)] for name in best_first(self.systems)
         ]
         table = Table("", ["system", *names], rows)
+        notes = [*self.notes, *filter(None, [self.help_of_judge(brief=True)])]
         print_first_screen(
             console,
             findings,
             self.headline,
             replace(table, header=screen_header(table, confidence)),
-            [note for note in [*self.notes, *self._agreed()] if as_sentence(note) not in {*findings, *steps}],
+            [
+                note
+                for note in [*self.notes, *filter(None, [self.help_of_judge(brief=True)])]
+                if as_sentence(note) not in {*findings, *steps}
+            ],
             "All tables and what the numbers rest on: --verbose",
             lambda room: self._print_slices(console),
             steps=steps[:MOST_STEPS],
         )
-
-    def _agreed(self) -> list[str]:
-        """Return [how often labels and judge agree, and whether that narrows intervals]; [] without labels."""
-        agrees, _, helps = re.sub(r" \([^()]*\)", "", self.help_of_judge()).partition("; ")
-        every = self._sum("labelled") == self._sum("rows")
-        return [f"{agrees}; {helps}" if helps and not every else agrees] * bool(agrees)
 
     def _print_slices(self, console: Any) -> None:
         if table := self._by_slice():

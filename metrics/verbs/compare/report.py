@@ -1,6 +1,5 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -401,15 +400,13 @@ class CompareReport(Report):
 
     @property
     def page_findings(self) -> list[str]:
-        """The findings, without those that stand with the tables of further metrics, and without their assumptions."""
+        """The findings, without those that stand with the tables of further metrics."""
         if not self.findings:
             return []
         by, first = self.ranking(next(iter(self.metrics))), self.findings[0]
         if by.accuracy:
-            first = first.removeprefix(f"{by.name}: ").removesuffix(f" This {by.accuracy['assumes']}.")
+            first = first.removeprefix(f"{by.name}: ")
             first = first if first.startswith(tuple(self.systems)) else first[:1].upper() + first[1:]
-            if len(by.pairs) == 1:  # `certainty` has it
-                first = re.sub(r" \(p [<0-9.]+\)", "", first)
         first, untold, others = first.partition(f" The {by.name} of ")
         return [first, *[f"{untold.strip()} {others}"] * bool(untold), *self.findings[len(self.metrics) :]]
 

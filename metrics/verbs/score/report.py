@@ -407,7 +407,13 @@ class ScoreReport(Report):
 
     @property
     def headline(self) -> str:
-        """What was scored by what, in one line."""
+        """What was scored by what, and what the accuracy assumes, in one line."""
+        assumes = self.accuracy["assumes"] if self.accuracy else ""
+        return self.page_headline + f"; the accuracy {assumes}" * bool(assumes)
+
+    @property
+    def page_headline(self) -> str:
+        """What was scored by what."""
         results = self.results
         answers = sum(self.predictions.values())
         unit = "question" if results.sets else "answer"
@@ -415,14 +421,8 @@ class ScoreReport(Report):
         labels = f", {f'{labelled:,} labelled' if labelled else 'without labels'}" * bool(self.judge)
         scored = f"{answers:,} {unit}{'s' * (answers != 1)} of {len(self.rows)} system{'s' * (len(self.rows) != 1)}"
         by = listed([metric.title or name for name, metric in results.metrics.items()])
-        assumes = self.accuracy["assumes"] if self.accuracy else ""
         verb = "judged" if [*results.metrics] == [self.judge] else "scored"
-        return f"{scored}, {verb} by {by}{labels}{f'; the accuracy {assumes}' * bool(assumes)}"
-
-    @property
-    def page_headline(self) -> str:
-        """What was scored by what."""
-        return self.headline.partition("; the accuracy ")[0] if self.accuracy else self.headline
+        return f"{scored}, {verb} by {by}{labels}"
 
     @property
     def certainty(self) -> list[str]:
