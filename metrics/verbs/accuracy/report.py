@@ -350,11 +350,7 @@ class AccuracyReport(Report):
             findings,
             self.headline,
             replace(table, header=screen_header(table, confidence)),
-            [
-                note
-                for note in [*self.notes, *filter(None, [self.help_of_judge(brief=True)])]
-                if as_sentence(note) not in {*findings, *steps}
-            ],
+            [note for note in notes if as_sentence(note) not in {*findings, *steps}],
             "All tables and what the numbers rest on: --verbose",
             lambda room: self._print_slices(console),
             steps=steps[:MOST_STEPS],
