@@ -170,6 +170,6 @@ def test_the_list_of_answers_to_read_names_differences(monkeypatch):
     assert sorted(asked) == ["I don't know.", "Sydney and Perth"]
     assert faults["Sydney and Perth"] == 'adds "Perth"'
     assert faults["I don't know."] == "declined"
-    assert 'adds "Perth": "Sydney and Perth"' in str(report)
+    assert 'wrong: adds "Perth" (probability' in str(report)
     (table,) = [table for table in report.tables() if table.title.startswith(READ)]
     assert next(row[2] for row in table.rows if "Sydney" in str(row)).endswith(': adds "Perth"')

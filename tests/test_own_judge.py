@@ -236,7 +236,7 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(judges, tmp_path)
     unlike = genqa_metrics.score(rows, "ava", {"ava": settings})
     assert like.accuracy["unlike"] == {}
     assert {*map(tuple, unlike.accuracy["unlike"].values())} == {
-        ("100% of the answers have a length that is rare in the data that the judge was measured on",)
+        ("100% of the answers have an unusual length for this judge",)
     }
     assert all(values["low"] is not None for values in like.accuracy["systems"].values())
     assert all(values["low"] is None for values in unlike.accuracy["systems"].values())
@@ -413,7 +413,7 @@ def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path)
     why = re.search(r"Why: genqa-metrics (explain .*?)\. All", " ".join(out.split()))[1]
     assert f"ava.calibration={tmp_path}/mine.json" in why
     explained, _ = run(*shlex.split(why.replace("FILE", str(rows))), "--worst", 1)
-    assert "0.50 or more counts as right" in explained, "the threshold of the calibration, as in the scores"
+    assert "right from" not in explained, "the calibrated threshold is 0.5, as in the scores"
     threshold = f"mine.json; right from 0.50, on its old scale {report.to_dict()['threshold_after']:.2f}"
     assert threshold in " ".join(str(scored).split())
     others = [row | {"score": row["label"], "prediction": f"No, {row['prediction']}"} for row in written(80)]

@@ -132,12 +132,22 @@ def judged_lines(
     return result
 
 
+def chance(probability: float, threshold: float) -> str:
+    """Return the probability that an answer is right, and from which one it counts as right where that is not 0.5.
+
+    >>> chance(0.604, 0.5), chance(0.604, 0.7)
+    ('probability of being right: 0.60', 'probability of being right: 0.60; right from 0.70')
+    """
+    shown, least = probability_and_threshold(probability, threshold)
+    shown = shown.replace("below ", "<").replace("above ", ">")
+    return f"{CHANCE}: {shown}" + f"; right from {least}" * (round(threshold, 2) != 0.5)
+
+
 def _verdict_lines(answer: scoring.AnswerToRead, threshold: float, width: int) -> list[str]:
     """Return the verdict on an answer, with its reason where the texts show it, and the label of people."""
-    chance = probability_and_threshold(answer.score, threshold)[0].replace("below ", "<").replace("above ", ">")
     label = f"; labelled {_grade(answer)}" * (answer.kind == scoring.DISAGREE)
     fault = f": {answer.fault}" * bool(answer.fault)
-    verdict = f"{'right' if answer.verdict else 'wrong'}{fault} ({CHANCE}: {chance}){label}"
+    verdict = f"{'right' if answer.verdict else 'wrong'}{fault} ({chance(answer.score, threshold)}){label}"
     lines = wrap(verdict, width - LABELS, max_lines=2, placeholder="...")
     return [f"{label:<{LABELS}}{line}" for label, line in zip(("judged", ""), lines, strict=False)]
 

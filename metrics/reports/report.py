@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..core.reading import UNKNOWN_FAULT, the_first
 from ..registry import JUDGE
-from ..rows.reading import Detail
+from ..rows.errors import Detail
 from .table import (
     Table,
     as_json,

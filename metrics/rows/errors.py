@@ -1,4 +1,4 @@
-"""Errors and warnings about arguments, files and rows; their messages name arguments of Python."""
+"""Notes, errors and warnings about arguments, files and rows; their messages name arguments of Python."""
 
 import re
 import shlex
@@ -18,6 +18,10 @@ _OPTIONS = {  # of the command line, for what messages name of Python
     r"give labels= beside": "give --labels beside",
 }
 SKIP_BAD_ROWS, RESUME = 'on_error="skip"', "resume=True"
+
+
+class Detail(str):
+    """A note that changes no decision: pages and --verbose have it, the first screen of a terminal does not."""
 
 
 def in_command(message: object) -> str:

@@ -67,10 +67,6 @@ _PASSAGE = NAMES["tools"]["passages"]  # where an object has the text of a passa
 _VERDICTS = dict.fromkeys(NAMES["labels"]["correct"], 1.0) | dict.fromkeys(NAMES["labels"]["wrong"], 0.0)
 
 
-class Detail(str):
-    """A note that changes no decision: pages and --verbose have it, the first screen of a terminal does not."""
-
-
 @dataclass(slots=True)
 class Item:
     """The answer or answers of one system to one row."""

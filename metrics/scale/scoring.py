@@ -21,8 +21,8 @@ import numpy as np
 
 from ..core.reading import UNKNOWN_FAULT, text_key
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, warn_caller
-from ..rows.errors import FileError, RecordedScoresWarning
-from ..rows.reading import DIGEST, SETTINGS, Detail, Item, RowKind
+from ..rows.errors import Detail, FileError, RecordedScoresWarning
+from ..rows.reading import DIGEST, SETTINGS, Item, RowKind
 from ..rows.sources import json_digest
 from ..statistics.estimation import QuestionSums, row_sums
 

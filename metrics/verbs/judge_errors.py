@@ -22,7 +22,8 @@ from ..core.scorer import Scorer
 from ..registry import JUDGE
 from ..reports.report import UNTOLD, briefly, short_names
 from ..reports.table import Table, accuracy_cell, listed, number
-from ..rows.reading import Detail, Item, Progress
+from ..rows.errors import Detail
+from ..rows.reading import Item, Progress
 from ..rows.sources import Source
 from ..scale.options import Settings, checked_columns, make_scorers, settings_by_metric, with_calibration
 from ..scale.scoring import CONFUSION, QuestionTotals

@@ -93,7 +93,7 @@ def coverage(explained: dict, doubt: str = "") -> list[str]:
 def alike(references: list[str], scorer: FMetaScorer) -> str:
     """Return which references the base metric takes for one question, in sentences; "" where it tells all apart."""
     columns = {"predictions": [references], "references": [references]}
-    matrix = np.array(scorer.statistics(columns, explain=True)[2]["explanation"][0]["scores"])
+    matrix = np.array(scorer.statistics(columns, explain=True)[1]["explanation"][0]["scores"])
     np.fill_diagonal(matrix, 0)
     nearest = np.minimum(matrix, matrix.T).max(axis=1)
     names = [f"R{i + 1}" for i in np.flatnonzero(nearest >= scorer.threshold)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.reading import probability_and_threshold
 from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...registry import JUDGE, SCORERS, scorer_class
-from ...reports.excerpt import CHANCE
+from ...reports.excerpt import chance
 from ...reports.report import Report, print_field, say
 from ...reports.table import number, visible
 from ...reports.viewer import ViewedAnswer
@@ -136,9 +136,7 @@ class Explainer:
         """Return the name of an answer, the verdict on it, and its label."""
         heading = name
         if answer.verdict is not None:
-            probability, _ = probability_and_threshold(answer.probability, self.scorer.threshold)
-            probability = probability.replace("below ", "<").replace("above ", ">")
-            judged = f"judged {self._verdict(answer)} ({CHANCE}: {probability})"
+            judged = f"judged {self._verdict(answer)} ({chance(answer.probability, self.scorer.threshold)})"
             heading = f"{name}: {judged}" if name else judged.capitalize()
         label = {1: "right", 0: "wrong"}.get(answer.label, answer.label)
         return heading + ("" if label is None else f"; labelled {label}")
