@@ -131,12 +131,12 @@ def test_a_probability_in_the_list_shows_on_which_side_of_the_threshold_it_is():
     judge = SimpleNamespace(**{**vars(JUDGE), "thresholds": {"p": 0.58}})
     found = answers_to_read(columns(values, [0, None, None, None, None], 0.58), 10, judge)
     chance = "(probability of being right: "
-    assert [lines[-1].split("judged    ")[1] for lines in lines_of(found, 80, 0.58)] == [
-        f"right {chance}0.93); labelled wrong",
-        f"wrong {chance}0.5796)",
-        f"wrong {chance}0.57)",
-        f"right {chance}0.70)",
-        f"wrong {chance}<0.01)",
+    assert [lines[-1].split("judged    ")[1] for lines in lines_of(found, 100, 0.58)] == [
+        f"right {chance}0.93; right from 0.58); labelled wrong",
+        f"wrong {chance}0.5796; right from 0.5800)",
+        f"wrong {chance}0.57; right from 0.58)",
+        f"right {chance}0.70; right from 0.58)",
+        f"wrong {chance}<0.01; right from 0.58)",
     ]
     assert why_to_read(found.first[1], 0.58) == "unsure, judged wrong 0.5796"
 

@@ -246,8 +246,8 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(judges, tmp_path)
     shown.append(genqa_metrics.compare(rows, "ava", {"ava": settings}, resamples=100).to_html())
     for text in shown:
         assert "cannot be told from these rows" in text
-        assert "length that is rare in the data" in text
-    assert "rare in the data" not in like.to_markdown()
+        assert "unusual length for this judge" in text
+    assert "unusual length" not in like.to_markdown()
     assert accuracy.to_dict()["unlike"]
 
 
