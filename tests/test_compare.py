@@ -472,7 +472,7 @@ def test_a_finding_of_many_systems_with_long_names_is_short():
 def test_the_rows_shown_are_of_the_closest_pair_that_may_be_the_best():
     """Of a, b and c, which may be the best, b and c are the closest; d and e, which are closer, are worse."""
     report, scores = compared({"a": 0.53, "b": 0.505, "c": 0.5, "d": 0.1, "e": 0.1}, rows=2)
-    shown = str(report).partition("Where b and c differ")[2]
+    shown = str(report).partition("Where b and c, the two closest, differ")[2]
     assert [line.split()[1] for line in shown.splitlines() if line.startswith("  ")][:2] in (["b", "c"], ["c", "b"])
     apart = scores[:, 1] - scores[:, 2]
     assert {row["row"] - 1 for row in report.rows["points"]} == {apart.argmax(), apart.argmin()}
@@ -498,7 +498,7 @@ def test_the_screen_has_every_tested_pair_and_says_how_many_rows_decide():
     assert f"b leads c by {value:.3f} [{low:.3f}, {high:.3f}], p <0.001" in shown
     wins, losses = (scores[:, 0] > scores[:, 1]).sum(), (scores[:, 0] < scores[:, 1]).sum()
     said = f"a better on {wins}, b on {losses} (4 of {wins + losses} shown"
-    assert f"Where a and b differ, by points: {said}" in shown
+    assert f"Where a and b, the two closest, differ, by points: {said}" in shown
     heights = {"a": 0.51, "b": 0.5, "c": 0.2}
     fits, every = (str(compared(heights, rows=rows)[0]).splitlines() for rows in (None, 20))
     assert len(fits) <= 30 < len(every)

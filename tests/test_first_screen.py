@@ -82,7 +82,12 @@ def test_a_few_of_the_surest_right_answers_are_read_those_in_other_words_first()
     assert (kinds.count(UNSURE), kinds.count(OTHER_WORDS)) == (8, 2)
     assert [answer.id for answer in found.first[-2:]] == ["q2", "q1"]
     shown = [lines[0].split("  ")[0] for lines in lines_of(found)]
-    assert shown == [" judge unsure (20)", *[" judge unsure"] * 7, f" {other} (2)", f" {other}"]
+    assert shown == [
+        " judge unsure, 0.1 to 0.9 (20)",
+        *[" judge unsure, 0.1 to 0.9"] * 7,
+        f" {other} (2)",
+        f" {other}",
+    ]
 
 
 def test_of_the_surest_right_answers_those_with_a_doubt_come_first():

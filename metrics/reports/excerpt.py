@@ -6,6 +6,7 @@ from itertools import accumulate
 from textwrap import wrap
 
 from ..core.reading import COMMON, one_line, probability_and_threshold
+from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from ..core.words import nearest_reference
 from ..scale import scoring
 from .table import number, visible
@@ -17,7 +18,7 @@ MOST_LINES = 2  # of an answer
 LONGEST_NAME = 20  # characters of a row or a system in a list
 LONGEST_WORD = 12  # characters, so that a text of two lines less a word seldom needs a third
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
-    scoring.UNSURE: "judge unsure",
+    scoring.UNSURE: f"judge unsure, {UNSURE_FROM} to {UNSURE_TO}",
     scoring.OTHER_WORDS: "judged right in other words",
 }
 CHANCE = "probability of being right"

@@ -370,6 +370,8 @@ def help_of_judge(
         other = f"--set {stronger}" if stronger else "another judge"
         return f"{sentence}; its verdicts make no interval narrower: label more, or take {other}"
     labels, worth = (sum(of[name] for of in with_labels) for name in ("labelled", "effective_sample_size"))
+    if round(worth) <= labels:
+        return f"{sentence}; its verdicts make the intervals of the {labels:,} labels no narrower"
     return f"{sentence}; with its verdicts the {labels:,} labels give intervals as narrow as {worth:,.0f} labels alone"
 
 

@@ -391,7 +391,8 @@ class AccuracyReport(Report):
         if self._sum("labelled") == rows:
             return [f"add questions: {about}"] * bool(about)
         more = label_more(self._label_file, max(accuracy["rows"] for accuracy in self.systems.values()))
-        return [f"label all {rows:,} answers for about +-{widest:.0f} points{f' ({about})' * bool(about)}{more}"]
+        left = f"the other {rows - self._sum('labelled'):,}" if self._sum("labelled") else f"all {rows:,}"
+        return [f"label {left} answers for about +-{widest:.0f} points{f' ({about})' * bool(about)}{more}"]
 
     def intervals(self) -> dict[str, Intervals]:
         """Return the intervals of the accuracy and of its differences, for their tables."""

@@ -28,7 +28,7 @@ from .ranking import Ranking, from_better, is_clear
 ACCEPTED = "judged right, not accuracy"
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 3
-LEAST_SHOWN = 1  # rows that decide, on a screen without room for more
+LEAST_SHOWN = 2  # rows that decide, on a screen without room for more
 BEST = "Bold: the first, and systems that are not significantly worse."
 CLUSTERS = (
     "Cluster: a line is drawn where every system above is significantly better than every system below. Ranks: from "
@@ -181,7 +181,7 @@ def short_table(report: Report, by: Ranking) -> Table:
         test = [[estimate(pair["difference"]), _p(report, pair)] for pair in from_first] or [["", ""]]
         rows.append([system, *_counts(by, system), cell, *test[0]])
     header = ["system", *[by.counted] * bool(by.judged), by.name, f"{by.order[0]} leads by", "p"]
-    corrected = _correction(report, by).partition(" (Holm)")[0]
+    corrected = _correction(report, by).replace(" (Holm)", "")
     explanation = (
         f"In brackets: 95% intervals. p below 0.05: significant{f', {corrected}' * (corrected[:3] != 'not')}."
     )
@@ -437,6 +437,7 @@ def print_deciding_rows(report: Report, metric: str, console, room: int | None =
         printed.append(captured.get())
     more = f" ({len(printed):,} of {decisive:,} shown; all: --rows {decisive})" * (decisive > len(printed))
     counts = f"{first} better on {wins:,}, {second} on {losses:,}{more}"
-    heading = ["", f"Where {first} and {second} differ, by {source}: {counts}"]
+    which = ", the two closest," * (len(report.systems) > 2)
+    heading = ["", f"Where {first} and {second}{which} differ, by {source}: {counts}"]
     say(console, heading * bool(rows), "bold", WIDTH)
     console.file.write("".join(printed))
