@@ -502,7 +502,7 @@ def test_the_screen_has_every_tested_pair_and_says_how_many_rows_decide():
     heights = {"a": 0.51, "b": 0.5, "c": 0.2}
     fits, every = (str(compared(heights, rows=rows)[0]).splitlines() for rows in (None, 20))
     assert len(fits) <= 30 < len(every)
-    assert any(f"of {wins + losses} shown; all: --rows {wins + losses})" in line for line in fits)
+    assert f"of {wins + losses} shown; all: --rows {wins + losses})" in " ".join(fits)
     many, _ = compared({f"s{place}": 0.9 - 0.1 * place for place in range(8)}, rows=0)
     said = [line for line in str(many).splitlines() if " leads s" in line]
     assert [line.split(" by ")[0] for line in said] == [f"s1 leads s{place}" for place in (2, 3, 4)]
