@@ -6,12 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..core.reading import one_line
-
-if TYPE_CHECKING:
-    from .charts import Intervals
 
 GAP, NARROW_GAP = 3, 2  # characters between two columns in a terminal
 ORIGINS = {
@@ -315,14 +312,15 @@ def latex_table(table: Table) -> str:
 def html_table(
     table: Table,
     text_columns: Collection[int] | None = None,
-    intervals: "Intervals | None" = None,
+    intervals: Any = None,
     colours: Mapping[str, int] | None = None,
     foldable: bool = False,
 ):
     """Return a table in HTML (`markupsafe.Markup`), without its title and explanation.
 
-    `text_columns` are aligned at the left, of a table whose title is its caption. `intervals` are drawn behind their
-    column; `colours` are numbers of systems' colours, see page.css; `foldable`: `Table.extra` is hidden at first.
+    `text_columns` are aligned at the left, of a table whose title is its caption. `intervals` (`charts.Intervals`) are
+    drawn behind their column; `colours` are numbers of systems' colours, see page.css; `foldable`: `Table.extra` is
+    hidden at first.
     """
     options = {"texts": text_columns, "intervals": intervals, "colours": colours or {}, "foldable": foldable}
     drawn_behind = table.header.index(intervals.column) if intervals else None
