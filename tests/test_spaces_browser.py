@@ -334,7 +334,7 @@ def assert_compared_by_link_and_by_file(page):
     example(page, "A difference that chance explains")
     page.wait_for_url(lambda url: url != before)
     page.reload()
-    result(page, "A leads B by 12 points, but this could be chance")
+    result(page, "too close to call: A is ahead of B, but only 5 rows differ")
     expect(python(page)).to_contain_text("answers = {'A': ['six legs'")
     own_answers(page)
     expect(field(page, "Name of system 2")).to_have_value("B")
