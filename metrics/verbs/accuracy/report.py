@@ -406,11 +406,8 @@ class AccuracyReport(Report):
         """Return who leads whom, by how much, and on how many questions both answer; one entry a pair of systems."""
         leads = []
         for pair in self.differences:
-            first, second, difference = pair["first"], pair["second"], pair["difference"]
-            if (difference["value"] or 0) < 0:
-                first, second = second, first
-                low, high = (None if end is None else -end for end in (difference["high"], difference["low"]))
-                difference = {"value": -difference["value"], "low": low, "high": high}
+            ahead = pair["second"] if (pair["difference"]["value"] or 0) < 0 else pair["first"]
+            first, second, difference = turned(pair, ahead)
             leads.append((lead_in_words(first, second, difference["value"]), difference, pair["shared_questions"]))
         return leads
 
@@ -543,12 +540,17 @@ def rounded(count: int) -> str:
     return f"{int(float(f'{count:.2g}')):,}"
 
 
-def turned(pair: Mapping, first: str) -> tuple[str, str, Mapping[str, float]]:
-    """Return the two systems of a pair, `first` first, and how far it is ahead, with limits."""
-    lead, low, high = (pair["difference"][name] for name in ("value", "low", "high"))
+def turned(pair: Mapping, first: str) -> tuple[str, str, Mapping[str, float | None]]:
+    """Return the two systems of a pair, `first` first, and how far it is ahead, with limits; None where unknown.
+
+    >>> turned({"first": "a", "second": "b", "difference": {"value": -0.2, "low": -0.3, "high": None}}, "b")
+    ('b', 'a', {'value': 0.2, 'low': None, 'high': 0.3})
+    """
     if pair["first"] == first:
         return first, pair["second"], pair["difference"]
-    return first, pair["first"], {"value": -lead, "low": -high, "high": -low}
+    ends = (pair["difference"][name] for name in ("value", "high", "low"))
+    lead, low, high = (None if end is None else -end for end in ends)
+    return first, pair["first"], {"value": lead, "low": low, "high": high}
 
 
 def _is_clear(difference: Mapping) -> bool:
