@@ -68,7 +68,7 @@ def explanations(
     words = [parts(text) if word_effects else [] for text in predictions]
     # Words of an answer that declines have no effect: without one of them it would be another answer.
     declines = [bool(rule) and not attempts(text) for rule, text in zip(by_rule, predictions, strict=True)]
-    wrong = [i for i, row in enumerate(rows) if whole[i] < threshold and not by_rule[i] and attempts(row[2])]
+    wrong = [i for i in range(len(rows)) if whole[i] < threshold and not by_rule[i]]
     columns = [[row[column] for row in map(rows.__getitem__, wrong)] for column in range(3)]
     named = dict(zip(wrong, differences(*columns, probabilities if by_parts else None), strict=True))
     places = [(i, *span) for i, row in enumerate(rows) if not declines[i] for span in words[i]]

@@ -119,6 +119,11 @@ def option_columns(names: Iterable[str]) -> dict[str, str]:
     return {}
 
 
+def alias_columns(names: Iterable[str]) -> list[str]:
+    """Return the columns that have further references by their names."""
+    return [name for name in names if plain_name(name) in COLUMNS["aliases"]]
+
+
 def value_at(cell: object, path: str) -> object:
     """Return the cell at a path such as `choices[0].text` or `answers[*].text`; `MISSING` where there is none.
 

@@ -23,7 +23,6 @@ from ..core.reading import UNKNOWN_FAULT, text_key
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, warn_caller
 from ..rows.errors import Detail, FileError, RecordedScoresWarning
 from ..rows.reading import DIGEST, SETTINGS, Item, RowKind
-from ..rows.sources import json_digest
 from ..statistics.estimation import QuestionSums, row_sums
 
 WORKERS = "scoring"  # names of threads that score windows begin with it
@@ -500,11 +499,10 @@ def statistics_of_items(
     blocks, counts_of_row, reasons, missing = [], [], [], []
     if new:
         columns = _columns(scorer, new)
-        checked = scorer.checked(columns) if explain else columns
         scorer.ready()
         if current_thread().name.startswith(WORKERS) and (torch := sys.modules.get("torch")):
             torch.set_num_threads(1)  # a model that was loaded only now
-        statistics, details, counts_of_row = scorer.statistics(checked, explain)
+        statistics, details, counts_of_row = scorer.statistics(columns, explain)
         blocks.append(np.asarray(statistics))
         reasons = scorer.reasons(blocks[0], details) if explain else []
         missing = details[scorer.missing] if scorer.missing else []
@@ -686,6 +684,11 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
         rows["contexts"] = [item.contexts for item in items]
     rows["score"], rows["label"] = (list(column) for column in zip(*(item.human for item in items), strict=True))
     return rows
+
+
+def json_digest(content: object) -> str:
+    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _row_digests(
