@@ -197,7 +197,7 @@ def says_something(word: str) -> bool:
     return bool({*keys(word)} - COMMON - LINKING or NEGATION.search(word))
 
 
-def _short(text: str, most: int = SHOWN) -> str:
+def _short(text: str) -> str:
     """Return a text in quotes, the first words of a long one."""
     words = text.split()
-    return f"'{' '.join(words[:most])} ...'" if len(words) > most else f"'{text.strip().rstrip('.')}'"
+    return f"'{' '.join(words[:SHOWN])} ...'" if len(words) > SHOWN else f"'{text.strip().rstrip('.')}'"

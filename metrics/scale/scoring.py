@@ -385,7 +385,7 @@ class AnswersToRead:
 
     @cached_property
     def examples(self) -> list[AnswerToRead]:
-        """At most `EXAMPLES` answers, of each kind in turns, empty ones last; known ones if there are no others."""
+        """At most `EXAMPLES` answers, of each kind in turns, empty ones last; those of `AGREED` if no others."""
         kinds = [answers for kind, answers in self.by_kind.items() if answers and kind != AGREED]
         kinds = [sorted(of, key=lambda of: not of.prediction.strip()) for of in kinds or [self.by_kind[AGREED]]]
         return list(filter(None, chain.from_iterable(zip_longest(*kinds))))[:EXAMPLES]
@@ -651,7 +651,7 @@ def _add_answers(
 
 
 def output_columns(
-    row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False, extra: Mapping[str, str] | None = None
+    row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool, extra: Mapping[str, str] | None
 ) -> dict[str, str]:
     """Return the columns of the output and their types, see `writing.Writer`, with `extra` ones of the input."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
