@@ -1,7 +1,7 @@
 """What is wrong with an answer that was judged wrong: named where its words show it, nothing where they do not."""
 
 import genqa_metrics
-from genqa_metrics.ava.differences import Difference, faults_of
+from genqa_metrics.ava.differences import Difference, brief, faults_of
 from genqa_metrics.reports.report import FAULTS
 
 from tests.factories.cases import with_cases
@@ -33,7 +33,7 @@ def test_score_names_what_explain_names():
     columns = {"questions": questions, "references": references, "predictions": [*listed]}
     explained = genqa_metrics.load("ava").compute(**columns, explain=True)["explanation"]
     for named, explanation in zip(listed.values(), explained, strict=True):
-        assert named == ", ".join(Difference(*difference).brief for difference in explanation["differences"])
+        assert named == brief([Difference(*difference) for difference in explanation["differences"]])
     (counts,) = report.results.judge.faults.values()
     assert counts.get("unknown", 0) < len(listed)
 

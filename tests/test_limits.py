@@ -9,7 +9,7 @@ import pytest
 from genqa_metrics.core.answers import declines
 from genqa_metrics.core.checkpoints import CheckpointError, adapter_settings, check_row, read_json, token_limit
 from genqa_metrics.core.encoders import encoder_config
-from genqa_metrics.core.inference import CPU_BATCH, budget_on, budgeted, cores
+from genqa_metrics.core.inference import cores
 from genqa_metrics.core.reading import language_counts, language_warnings, passage
 from genqa_metrics.core.replacing import instead, parts
 from genqa_metrics.core.scorer import Scorer
@@ -104,13 +104,6 @@ def test_means_over_no_row_one_row_and_two_rows():
     totals = np.array([[0.0, 0.0], [0.5, 1.0], [0.5, 2.0]])
     means = Scorer.resampled_scores(scorer, totals, np.array([0, 1, 2]))
     assert {name: column.tolist() for name, column in means.items()} == {"first": [0, 0.5, 0.25], "second": [0, 1, 1]}
-
-
-def test_batches():
-    assert budget_on("cpu", CPU_BATCH + 1) == CPU_BATCH
-    assert list(budgeted([2, 2, 2], 4)) == [[0, 1], [2]]
-    assert list(budgeted([2, 2, 2], 6)) == [[0, 1, 2]]
-    assert list(budgeted([9], 4)) == [[0]]
 
 
 def test_a_warning_is_about_the_line_that_called():

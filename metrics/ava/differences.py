@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -108,10 +109,10 @@ class Difference:
         """
         return f'"{self.text}" instead of "{self.accepted}"' if self.accepted else f'{self.kind}: "{self.text}"'
 
-    @property
-    def brief(self) -> str:
-        """The difference in a list of answers: 'missing "Polish"'."""
-        return str(self).replace(": ", " ", not self.accepted)
+
+def brief(differences: Sequence[Difference]) -> str:
+    """Return differences in a list of answers: 'missing "Polish"'."""
+    return ", ".join(str(each).replace(": ", " ", not each.accepted) for each in differences)
 
 
 def stated_differences(question: str, references: Sequence[str], answer: str) -> list[Difference]:
@@ -376,6 +377,11 @@ def doubt(question: str, references: Sequence[str], answer: str) -> str:
     return ""
 
 
+def doubts(questions: Sequence[str], references: Sequence[Sequence[str]], answers: Sequence[str]) -> list[str]:
+    """Return what to check of answers that were judged right; see `Scorer.doubts`."""
+    return list(map(doubt, questions, references, answers))
+
+
 def _is_item(text: str) -> bool:
     """Return whether a part of a text can be an item of a list: a few words without pronouns and the like.
 
@@ -418,8 +424,9 @@ def differences(
     references: Sequence[Sequence[str]],
     answers: Sequence[str],
     probabilities: Probabilities | None = None,
+    longest: float = inf,
 ) -> list[list[Difference]]:
-    """Return how wrong answers differ from the nearest accepted ones; [] where that is unknown.
+    """Return how wrong answers differ from the nearest accepted ones; [] where that is unknown, or one declines.
 
     Args:
         questions: (n,) questions.
@@ -427,10 +434,14 @@ def differences(
         answers: (n,) answers that the judge rejects.
         probabilities: returns those of (questions, references, answers) by the judge. Where the texts show nothing,
             the judge is asked; see `_by_replacing` and `_not_stated`.
+        longest: words of an answer up to which the judge is asked.
     """
-    result = [stated_differences(*row) for row in zip(questions, references, answers, strict=True)]
+    tried = attempted(answers)
+    texts = zip(questions, references, answers, tried, strict=True)
+    result = [stated_differences(*row) if answered else [] for *row, answered in texts]
+    read = [answered and len(text.split()) <= longest for answered, text in zip(tried, answers, strict=True)]
     for way in (_by_replacing, _not_stated) if probabilities else ():
-        rows = [row for row, stated in enumerate(result) if not stated]
+        rows = [row for row, stated in enumerate(result) if read[row] and not stated]
         taken = [[column[row] for row in rows] for column in (questions, references, answers)]
         for row, stated in zip(rows, way(*taken, probabilities), strict=True):
             result[row] = stated

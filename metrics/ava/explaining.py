@@ -68,7 +68,7 @@ def explanations(
     words = [parts(text) if word_effects else [] for text in predictions]
     # Words of an answer that declines have no effect: without one of them it would be another answer.
     declines = [bool(rule) and not attempts(text) for rule, text in zip(by_rule, predictions, strict=True)]
-    wrong = [i for i, row in enumerate(rows) if whole[i] < threshold and not by_rule[i] and attempts(row[2])]
+    wrong = [i for i in range(len(rows)) if whole[i] < threshold and not by_rule[i]]
     columns = [[row[column] for row in map(rows.__getitem__, wrong)] for column in range(3)]
     named = dict(zip(wrong, differences(*columns, probabilities if by_parts else None), strict=True))
     places = [(i, *span) for i, row in enumerate(rows) if not declines[i] for span in words[i]]
@@ -197,7 +197,7 @@ def says_something(word: str) -> bool:
     return bool({*keys(word)} - COMMON - LINKING or NEGATION.search(word))
 
 
-def _short(text: str, most: int = SHOWN) -> str:
+def _short(text: str) -> str:
     """Return a text in quotes, the first words of a long one."""
     words = text.split()
-    return f"'{' '.join(words[:most])} ...'" if len(words) > most else f"'{text.strip().rstrip('.')}'"
+    return f"'{' '.join(words[:SHOWN])} ...'" if len(words) > SHOWN else f"'{text.strip().rstrip('.')}'"

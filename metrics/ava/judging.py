@@ -70,15 +70,16 @@ class Rules:
 
     def rows(self, questions: Sequence[str], references: Sequence[Sequence[str]], outputs: Sequence[str]) -> list[Row]:
         """Return rows as a judge reads them, with the verdicts of exact comparisons."""
-        questions, answers = list(map(readable, questions)), list(map(readable, outputs))
         shown = _of_each(readable, references)
+        questions, answers = list(map(readable, questions)), list(map(readable, outputs))
         accepted = [[shown[text] or text for text in texts] for texts in references]
         if "answer" in self.names:
             extracted, outputs = _of_each(extract_answer, accepted), list(map(extract_answer, outputs))
-            for i, texts in enumerate(accepted):
-                if all(extracted[text] for text in texts):  # a reference can be a call of a tool
-                    accepted[i] = [extracted[text] for text in texts]
-                    answers[i] = readable_answer(outputs[i], accepted[i])
+            unwrapped = [[extracted[text] for text in texts] for texts in accepted]
+            rows = [i for i, texts in enumerate(unwrapped) if all(texts)]  # a reference can be a call of a tool
+            read = map(readable_answer, *([column[i] for i in rows] for column in (outputs, unwrapped)))
+            for i, answer in zip(rows, read, strict=True):
+                accepted[i], answers[i] = unwrapped[i], answer
         if "retraction" in self.names:
             rows = zip(questions, accepted, answers, strict=True)
             answers = [text if text in texts else without_retracted(text, question) for question, texts, text in rows]
@@ -386,9 +387,10 @@ def _is_relevant(reference: str, row: Row) -> bool:
     return not new or bool(new & set(keys(reference)))
 
 
-def default_rules(loaded) -> Rules:
+def default_rules(loaded, quantity_guard: bool = True) -> Rules:
     """Return the rules applied before a judge; judges that read a prompt get answers whole, retractions included."""
-    return Rules(("answer", "option", *EXACT)) if loaded.configuration == PROMPT else Rules()
+    names = ("answer", "option", *EXACT) if loaded.configuration == PROMPT else READING + EXACT
+    return Rules(tuple(name for name in names if quantity_guard or name != "number"))
 
 
 class Judge(JudgeReader):

@@ -28,7 +28,7 @@ from ..core.scorer import (
     is_number,
 )
 from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration
-from .differences import FAULTS, LONG, differences, doubt, faults_of
+from .differences import FAULTS, LONG, brief, differences, doubts, faults_of
 from .explaining import NO_REASON, explanations, marks, reason_by_rule
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
@@ -72,7 +72,7 @@ class AvaScorer(Scorer):
     }
     recalls = True
     faults = FAULTS
-    faults_of = staticmethod(faults_of)
+    faults_of, doubts = staticmethod(faults_of), staticmethod(doubts)
     device = "cpu"  # until the model is loaded
 
     def load(
@@ -147,8 +147,7 @@ class AvaScorer(Scorer):
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
             self.facts |= {} if self.limit_seconds is None else {"limit_seconds": f"{self.limit_seconds:g}"}
         self.facts |= {"reading": str(READING_VERSION)}
-        names = default_rules(self.loaded).names if rules else ()
-        self.rules = Rules(tuple(name for name in names if quantity_guard or name != "number"))
+        self.rules = default_rules(self.loaded, quantity_guard) if rules else Rules(())
         self.facts |= {"rules": str(self.rules)}
         if calibrated is not None:
             for name in sorted(calibrated.judge.keys() | self.judge.keys()):
@@ -250,19 +249,7 @@ class AvaScorer(Scorer):
         ways = (self.probabilities, self.loaded), (self._by_second_scaled, self.second)
         loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded] or [None]
         rows = columns["questions"], columns["references"], columns["predictions"]
-        result = [""] * len(rows[0])
-        answered = [i for i, tried in enumerate(attempted(rows[2])) if tried]
-        for is_long in (False, True):
-            numbers = [i for i in answered if (len(rows[2][i].split()) > LONG) == is_long]
-            named = differences(*_taken(rows, numbers), None if is_long else loaded[0])
-            for i, stated in zip(numbers, named, strict=True):
-                result[i] = ", ".join(each.brief for each in stated)
-        return result
-
-    @staticmethod
-    def doubts(questions: Sequence[str], references: Sequence[Sequence[str]], answers: Sequence[str]) -> list[str]:
-        """Return what to check of answers that were judged right; see `Scorer.doubts`."""
-        return list(map(doubt, questions, references, answers))
+        return list(map(brief, differences(*rows, loaded[0], LONG)))
 
     def _by_second_scaled(self, *columns: Sequence) -> np.ndarray:
         return self._scaled(self._by_second(*columns))

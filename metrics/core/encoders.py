@@ -25,7 +25,6 @@ from .checkpoints import (
     check_files,
     check_keys,
     check_vocabulary,
-    encoder_source,
     file_digest,
     load_numbers,
     read_json,
@@ -81,11 +80,6 @@ def unpacked(high: np.ndarray, low: np.ndarray, scales: np.ndarray) -> np.ndarra
     return levels
 
 
-def onnx_source(folder: Path, base_model: object = None) -> Path:
-    """Return the folder of the encoder of a checkpoint: its own, the bundled one, or that of `encoder_source`."""
-    return BUNDLED if base_model is None and is_on_bundled(folder) else encoder_source(folder, base_model)
-
-
 def bundled() -> bool:
     """Return whether the bundled encoder is there; raise a CheckpointError if it is damaged."""
     path = BUNDLED / WEIGHTS[1]
@@ -103,21 +97,13 @@ def is_on_bundled(folder: Path) -> bool:
     return read_json(folder / "adapter_config.json").get("base_model_name_or_path") == BASE_MODEL and bundled()
 
 
-def runs_in_onnx(folder: Path) -> bool:
-    """Return whether ONNX Runtime runs the encoder of a checkpoint here: the bundled one, or a whole BERT."""
+def default_backend(folder: Path, on_bundled: bool) -> str:
+    """Return the backend of a checkpoint on a CPU: "onnx" on the bundled encoder, without torch on a BERT too."""
+    if on_bundled or find_spec("torch") is not None:
+        return "onnx" if on_bundled else "torch"
     path = folder / "config.json"
     is_bert = not (folder / WEIGHTS[0]).is_file() and path.is_file() and read_json(path).get("model_type") == "bert"
-    return is_bert or is_on_bundled(folder)
-
-
-def default_backend(folder: Path, *others: object) -> str:
-    """Return the backend of a checkpoint on a CPU: "onnx" on the bundled encoder, or where torch is not installed.
-
-    `others` are encoders that the user named; None for none.
-    """
-    if all(other is None for other in others) and is_on_bundled(folder):
-        return "onnx"
-    return "onnx" if find_spec("torch") is None and runs_in_onnx(folder) else "torch"
+    return "onnx" if is_bert or is_on_bundled(folder) else "torch"
 
 
 def encoder_config(source: Path) -> dict:

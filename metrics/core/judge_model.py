@@ -36,7 +36,7 @@ from .checkpoints import (
     with_adapter,
 )
 from .checkpoints import read_settings as read_checked
-from .encoders import OnnxEncoder, default_backend, onnx_encoder, onnx_source
+from .encoders import BUNDLED, OnnxEncoder, default_backend, is_on_bundled, onnx_encoder
 from .inference import (
     budget_on,
     budgeted,
@@ -154,8 +154,9 @@ class JudgeReader:
         def run(batch: list[int]) -> np.ndarray:
             return self._run([padded([column[i] for i in batch]) for column in columns])
 
+        workers = getattr(model, "workers", 1)
         batches = budgeted(lengths, budget_on(model.device.type, self.batch_tokens))
-        for batch, batch_logits in results_of(run, batches, getattr(model, "workers", 1)):
+        for batch, batch_logits in results_of(run, batches, workers):
             logits[batch] = batch_logits.reshape(-1)
         return logits[[unique[triple] for triple in triples]]
 
@@ -252,6 +253,18 @@ class JudgeSettings:
     layers: int | None = None  # a judge that reads prompts runs so many layers of its base model; None for all
 
 
+_CHECKS = {  # of these settings
+    "marks": or_null(one_of(MARKS)),
+    "configuration": one_of((*CONFIGURATIONS, LINEAR, PROMPT)),
+    "reference_aggregation": one_of(AGGREGATIONS),
+    "max_length": whole(LEAST_LENGTH, MAX_SETTING),
+    "layers": or_null(whole(1, MAX_SETTING)),
+    **dict.fromkeys(("long_answer", "passage"), whole(1, MAX_SETTING)),
+    **dict.fromkeys(("slope", "intercept"), number_within(-MAX_SETTING, MAX_SETTING)),
+    "threshold": number_within(0, 1),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class LoadedJudge(JudgeSettings):
     """A judge; its model is loaded on first use: rows that it has judged before need none."""
@@ -305,17 +318,7 @@ def read_settings(folder: Path) -> dict:
     if not path.is_file():
         fix = "training/ava/train_ava.py makes a judge with it"
         raise ValueError(f"checkpoint: {folder} has no {SETTINGS_FILE}; {fix}")
-    checks = {
-        "marks": or_null(one_of(MARKS)),
-        "configuration": one_of((*CONFIGURATIONS, LINEAR, PROMPT)),
-        "reference_aggregation": one_of(AGGREGATIONS),
-        "max_length": whole(LEAST_LENGTH, MAX_SETTING),
-        "layers": or_null(whole(1, MAX_SETTING)),
-        **dict.fromkeys(("long_answer", "passage"), whole(1, MAX_SETTING)),
-        **dict.fromkeys(("slope", "intercept"), number_within(-MAX_SETTING, MAX_SETTING)),
-        "threshold": number_within(0, 1),
-    }
-    return read_checked(path, {field.name: field.default for field in fields(JudgeSettings)}, checks)
+    return read_checked(path, {field.name: field.default for field in fields(JudgeSettings)}, _CHECKS)
 
 
 def load_model(
@@ -371,9 +374,9 @@ def load_judge_of(
     folder = checkpoint_folder(checkpoint, revision)
     settings = read_settings(folder)
     configuration = settings["configuration"]
-    backend = judge_backend(folder, configuration, backend, device, dtype, base_model)
-    is_encoder = backend == "onnx" and configuration != PROMPT
-    source = (onnx_source if is_encoder else encoder_source)(folder, base_model)
+    on_bundled = base_model is None and is_on_bundled(folder)
+    backend = judge_backend(folder, configuration, backend, device, dtype, on_bundled)
+    source = BUNDLED if on_bundled and backend == "onnx" else encoder_source(folder, base_model)
     device = "cpu" if backend == "onnx" else None if device is None else checked_device(device)
     digest, dtype = signature_digest(folder, source), checked_dtype(dtype)
     facts = {"checkpoint": short_digest(folder), "files": digest.rpartition("-")[2], "configuration": configuration}
@@ -394,13 +397,15 @@ def load_judge_of(
     return judge.ready() if ready else judge
 
 
-def judge_backend(folder: Path, configuration: str, backend: object, device: object, dtype: object, base_model) -> str:
+def judge_backend(
+    folder: Path, configuration: str, backend: object, device: object, dtype: object, on_bundled: bool
+) -> str:
     """Return the backend of a judge: "onnx" for prompts, unless something is asked for that torch alone has."""
     has_graphs = configuration == PROMPT and any(folder.glob(GRAPHS))
     if configuration == PROMPT:
         default = "onnx" if has_graphs and dtype is None and find_spec("onnxruntime") else "torch"
     else:
-        default = default_backend(folder, base_model)
+        default = default_backend(folder, on_bundled)
     backend = checked_backend(backend, device, dtype, default)
     if backend == "onnx" and configuration == PROMPT and not has_graphs:
         raise ValueError(f"backend: {folder} has no graphs for 'onnx'; leave it out, or write them again")

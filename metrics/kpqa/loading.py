@@ -33,8 +33,8 @@ from ..core.encoders import (
     bundled,
     default_backend,
     encoder_config,
+    is_on_bundled,
     onnx_encoder,
-    onnx_source,
 )
 from ..core.inference import (
     checked_backend,
@@ -187,10 +187,12 @@ def load_models(
 ) -> Models:
     """Return the models, loaded once a process."""
     folder = checkpoint_folder(checkpoint, revision)
-    backend = checked_backend(backend, device, dtype, default_backend(folder, base_model, embedding_model))
+    on_bundled = base_model is None and is_on_bundled(folder)
+    default = default_backend(folder, on_bundled and embedding_model is None)
+    backend = checked_backend(backend, device, dtype, default)
     layer = 0 if embedding_layer is None else embedding_layer
     dtype, settings = checked_dtype(dtype), checked_settings(folder)
-    source = (onnx_source if backend == "onnx" else encoder_source)(folder, base_model)
+    source = BUNDLED if on_bundled and backend == "onnx" else encoder_source(folder, base_model)
     device = "cpu" if backend == "onnx" else checked_device(device)
     embedding_folder = _encoder_folder(embedding_model, backend)
     digest = signature_digest(folder, source)

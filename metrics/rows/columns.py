@@ -45,6 +45,7 @@ WRITTEN = (SCORED_COLUMNS, frozenset({"id", "mean_of_all"}))
 
 _OPTION_COLUMN = re.compile(r"([A-J])|(?i:(?:option|choice|answer|op)[ _]?([a-j]))|(?i:option|choice)[ _]?(\d)")
 
+MOST_NAMED = 30  # columns that a message names
 MISSING = object()  # stands at a path that a row lacks
 _STEP = re.compile(r"\[(\*|\d+|\w+=[^\]]{1,1000}+)\]|([^.\[\]]+)")
 
@@ -97,9 +98,9 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     return roles
 
 
-def columns_found(names: Iterable[str], most: int = 30) -> str:
+def columns_found(names: Iterable[str]) -> str:
     """Return the columns of a row for an error message, the first ones of many."""
-    return f"columns found: {the_first(list(names), most) or 'none'}"
+    return f"columns found: {the_first(list(names), MOST_NAMED) or 'none'}"
 
 
 def option_columns(names: Iterable[str]) -> dict[str, str]:
@@ -117,6 +118,11 @@ def option_columns(names: Iterable[str]) -> dict[str, str]:
         if len(columns) > 2 or (len(columns) == 2 and len(next(iter(columns.values()))) > 1):  # not systems A and B
             return columns
     return {}
+
+
+def alias_columns(names: Iterable[str]) -> list[str]:
+    """Return the columns that have further references by their names."""
+    return [name for name in names if plain_name(name) in COLUMNS["aliases"]]
 
 
 def value_at(cell: object, path: str) -> object:

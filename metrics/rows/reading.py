@@ -38,6 +38,7 @@ from .columns import (
     SCORED_COLUMNS,
     STOPPED_BY,
     Row,
+    alias_columns,
     columns_found,
     likely_path,
     option_columns,
@@ -145,13 +146,12 @@ class RowReader:
             roles = [OWN_NAMES[role][0] for role, column in self.columns.items() if column and OWN_NAMES.get(role)]
             names = dict.fromkeys([*roles, *(name for name in cells if name not in taken)])
             self._names, self._roles = set(cells), recognized(tuple(names))
-            self._option_columns = option_columns(cells)
+            self._option_columns, aliases = option_columns(cells), alias_columns(cells)
             for role, column in self._roles.items() if not self.source.form else ():
                 if role not in ("id", *self.columns) and plain_name(column) not in OWN_NAMES[role]:
                     meaning = "further references" if role == "aliases" else f"the {role}"
                     self.source.note(f"column {column!r} was read as {meaning}; another one: {name_column(role)}")
             others = {*self._roles.values(), *self.columns.values()}
-            aliases = [name for name in cells if plain_name(name) in COLUMNS["aliases"]]
             self._alias_columns = [name for name in aliases if name not in others]
         return self._roles
 
@@ -668,15 +668,16 @@ class Skips:
 
 
 def good_rows(
-    sources: Sequence[Source], convert: Callable[[Source, Row], _Converted], skips: Skips
-) -> Iterator[tuple[Source, Row, _Converted]]:
-    """Yield (source, row, convert(source, row)) of good rows; `convert` raises RowError."""
-    for source in sources:
+    readers: Sequence[RowReader], convert: Callable[[RowReader, Row], _Converted], skips: Skips
+) -> Iterator[_Converted]:
+    """Yield convert(reader, row) of all good rows; `convert`, such as `RowReader.read`, raises RowError."""
+    for reader in readers:
+        source = reader.source
         for row in source.rows():
             try:
                 if row.values is None:
                     raise RowError(row.problem)
-                converted = convert(source, row)
+                converted = convert(reader, row)
             except RowError as error:
                 where = f"{source.name}, {source.unit} {row.number}: "
                 if not skips.skip:
@@ -686,7 +687,7 @@ def good_rows(
                 skips.problem(f"{where}{error}")
                 continue
             skips.good[source.name] += 1
-            yield source, row, converted
+            yield converted
         for notice in source.notices:
             warn_caller(f"{source.name}: {notice}", InputWarning)
 

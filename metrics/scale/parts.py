@@ -14,8 +14,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ..rows.errors import RESUME, FileError
-from ..rows.sources import Source, check_regular, digest, json_digest
+from ..rows.sources import Source, check_regular, digest
 from ..rows.writing import TEMPORARY, Writer, can_be_written, lock_folder, new_file
+from .scoring import Tally, json_digest
 
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000
@@ -200,14 +201,14 @@ class Parts:
         self._writer = self._writer or Writer(self.folder / part_name(part), columns, metadata).__enter__()
         self._writer.write(rows)
 
-    def end_part(self, part: int, files: int, is_last: bool, tally: Mapping) -> None:
+    def end_part(self, part: int, files: int, is_last: bool, tally: Tally) -> None:
         """Close a part's file with its sums, for a later run; an input that has changed is a FileError.
 
         `files` were read up to its end; `is_last`: all of them were.
         """
         for source in self._sources:
             source.check_unchanged()
-        state = {"files": files, "is_last": is_last, "tally": json.loads(json.dumps(tally))}
+        state = {"files": files, "is_last": is_last, "tally": json.loads(json.dumps(tally.as_json()))}
         state["origin"] = self._origin(part, state)
         writer, self._writer = self._writer, None
         writer.note({STATE: json.dumps(state)})

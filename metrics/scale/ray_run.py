@@ -31,7 +31,7 @@ from ..rows.errors import FileError
 from ..rows.reading import Message, RowKind, Skips, ignore
 from ..rows.sources import FORMATS, Source, digest, format_of
 from ..rows.writing import Writer
-from .options import check_questions, needed_columns
+from .options import check_questions
 from .parts import MANIFEST, is_folder, manifest, part_name
 from .run import WINDOWS, Reading, Run, Scores, cut, facts_of, finished
 from .scoring import Tally, output_columns, scored, warn_of_recorded
@@ -326,7 +326,7 @@ class RayRun(Run):
         gpus = 0 if wants_cpu or not has_model else int(resources.get("GPU", 0))
         shares = -(-(gpus or int(resources.get("CPU", 1))) // len(self.files))
         tasks = [(file, share, shares) for file in self.files for share in range(shares)]
-        job = {"options": options, "row_kind": row_kind, "needs": needed_columns(scorers)}
+        job = {"options": options, "row_kind": row_kind, "needs": self.needs}
         job |= {"extra": extra, "keeps": self.keeps, "tasks": len(tasks)}
         settings = {metric: dict(scorer.chosen_settings) for metric, scorer in scorers.items()}
         job["metrics"] = cloudpickle.dumps((list(scorers), settings))

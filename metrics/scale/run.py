@@ -168,7 +168,7 @@ class Reading:
         for number, source in enumerate(self.sources):
             self._file = number
             reader = RowReader(source, self.columns, self.needs, keeps=bool(self.keeps))
-            for _, _, items in good_rows([source], lambda _, row, reader=reader: reader.read(row), self.skips):
+            for items in good_rows([reader], RowReader.read, self.skips):
                 self._check_row_kind(source, reader.kind)
                 yield items
             self.skips.not_numbers += reader.not_numbers
@@ -422,6 +422,7 @@ class Run:
             row_kind = None if options.metrics or options.settings else first_row_kind(self.sources, options.columns)
             metrics = default_metrics(row_kind) if row_kind else options.metrics
             self.scorers = make_scorers(metrics, options.settings, self.sources)
+            self.needs = needed_columns(self.scorers)
             self.output = _OneFile(options)
             if self.in_parts:
                 self.output = Parts(str(options.output), self._facts(), self.sources, options.resume)
@@ -516,7 +517,7 @@ class Run:
                     if window.part in output.finished:
                         part_sums = Tally.from_json(output.finished[window.part]["tally"])
                     else:
-                        output.end_part(window.part, window.files, window.is_last, part_sums.as_json())
+                        output.end_part(window.part, window.files, window.is_last, part_sums)
                     overall.add(part_sums)
                     part_sums = Tally()
             overall.add(part_sums)  # without parts, and with a full last window, nothing ends one
@@ -528,7 +529,7 @@ class Run:
 
     def _reading(self, problem: Message, notify: Message) -> Reading:
         skips = Skips(self.options.on_error == "skip", problem)
-        return Reading(self.sources, self.options.columns, skips, notify, needed_columns(self.scorers), self.keeps)
+        return Reading(self.sources, self.options.columns, skips, notify, self.needs, self.keeps)
 
     @property
     def finished_parts(self) -> int:
@@ -606,8 +607,10 @@ def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], ski
 
 def _metric_scores(scorer: Scorer, sums: Mapping[str, Any], counts: Mapping[str, int]) -> MetricScores:
     """Return the scores of a metric from {system: (k + 1,) sums of statistics, the last one their number}."""
-    by_system = {system: scorer.corpus_scores(of[:-1], int(of[-1])) for system, of in sums.items()}
-    flagged = {system: scorer.flagged(of[:-1]) for system, of in sums.items()}
+    by_system, flagged = {}, {}
+    for system, of in sums.items():
+        by_system[system] = scorer.corpus_scores(of[:-1], int(of[-1]))
+        flagged[system] = scorer.flagged(of[:-1])
     return MetricScores(
         by_system=by_system,
         signature=scorer.signature,

@@ -23,7 +23,6 @@ from ..core.reading import UNKNOWN_FAULT, text_key
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, warn_caller
 from ..rows.errors import Detail, FileError, RecordedScoresWarning
 from ..rows.reading import DIGEST, SETTINGS, Item, RowKind
-from ..rows.sources import json_digest
 from ..statistics.estimation import QuestionSums, row_sums
 
 WORKERS = "scoring"  # names of threads that score windows begin with it
@@ -386,7 +385,7 @@ class AnswersToRead:
 
     @cached_property
     def examples(self) -> list[AnswerToRead]:
-        """At most `EXAMPLES` answers, of each kind in turns, empty ones last; known ones if there are no others."""
+        """At most `EXAMPLES` answers, of each kind in turns, empty ones last; those of `AGREED` if no others."""
         kinds = [answers for kind, answers in self.by_kind.items() if answers and kind != AGREED]
         kinds = [sorted(of, key=lambda of: not of.prediction.strip()) for of in kinds or [self.by_kind[AGREED]]]
         return list(filter(None, chain.from_iterable(zip_longest(*kinds))))[:EXAMPLES]
@@ -500,11 +499,10 @@ def statistics_of_items(
     blocks, counts_of_row, reasons, missing = [], [], [], []
     if new:
         columns = _columns(scorer, new)
-        checked = scorer.checked(columns) if explain else columns
         scorer.ready()
         if current_thread().name.startswith(WORKERS) and (torch := sys.modules.get("torch")):
             torch.set_num_threads(1)  # a model that was loaded only now
-        statistics, details, counts_of_row = scorer.statistics(checked, explain)
+        statistics, details, counts_of_row = scorer.statistics(columns, explain)
         blocks.append(np.asarray(statistics))
         reasons = scorer.reasons(blocks[0], details) if explain else []
         missing = details[scorer.missing] if scorer.missing else []
@@ -653,7 +651,7 @@ def _add_answers(
 
 
 def output_columns(
-    row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False, extra: Mapping[str, str] | None = None
+    row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool, extra: Mapping[str, str] | None
 ) -> dict[str, str]:
     """Return the columns of the output and their types, see `writing.Writer`, with `extra` ones of the input."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
@@ -686,6 +684,11 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
         rows["contexts"] = [item.contexts for item in items]
     rows["score"], rows["label"] = (list(column) for column in zip(*(item.human for item in items), strict=True))
     return rows
+
+
+def json_digest(content: object) -> str:
+    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _row_digests(

@@ -148,11 +148,10 @@ def read_answers(
 
     `judged`: AVA will judge the answers, which need a question and references then.
     """
-    readers: dict[str, RowReader] = {}
     asked = {"question": JUDGE, "references": JUDGE} if judged and judge_column is None else {}
+    readers = [RowReader(source, columns, asked) for source in sources]
 
-    def convert(source: Source, row: Row) -> list[tuple]:
-        reader = readers.setdefault(source.name, RowReader(source, columns, asked))
+    def convert(reader: RowReader, row: Row) -> list[tuple]:
         if reader.row_kind(row.values).sets:
             raise RowError("prediction: expected one answer, got a set of questions; sets are scored by score")
         probability = math.nan
@@ -166,7 +165,7 @@ def read_answers(
         plan = reader.sampling(row.values) if labelled else (None, None, None)
         return [(item, probability, name, (item.human[1], plan, rater_of(row.values))) for item in read]
 
-    rows = [answer for _, _, answers in good_rows(sources, convert, skips) for answer in answers]
+    rows = [answer for answers in good_rows(readers, convert, skips) for answer in answers]
     if not rows:
         names = ", ".join(source.name for source in sources)
         raise FileError(f"{names}: no rows with an answer; is this the right file?")
@@ -177,7 +176,7 @@ def read_answers(
         labels = [label for label, _, _ in rated if label is not None]
         items[row].human = items[row].human[0], sum(labels) / len(labels) if labels else None
     items, slices = [items[row] for row in first], [slices[row] for row in first]
-    not_numbers = sum(reader.not_numbers for reader in readers.values())
+    not_numbers = sum(reader.not_numbers for reader in readers)
     return items, np.array(judged_by_column)[first], slices, ratings, not_numbers
 
 

@@ -64,10 +64,9 @@ def read_rows(
     skips: reading.Skips,
 ) -> list[AgreeRow]:
     """Return the good rows of files, with the scores in `score_columns`; a bad row goes to `skips`, or is an error."""
-    readers = {id(source): reading.RowReader(source, columns, needed_columns(scorers)) for source in sources}
 
-    def convert(source: Source, row: Row) -> AgreeRow:
-        reader, cells = readers[id(source)], row.values
+    def convert(reader: reading.RowReader, row: Row) -> AgreeRow:
+        source, cells = reader.source, row.values
         scores = [score_in_column(column, cells, missing=True) for column in score_columns]
         texts = optional_texts(reader, cells)
         for column in group_columns:
@@ -85,7 +84,8 @@ def read_rows(
         prediction = next(iter(item.predictions), None) if scorers or texts["prediction"] else None
         return AgreeRow(source.stem, item, texts["text"], prediction, texts["system"], scores, cells)
 
-    return [row for _, _, row in reading.good_rows(sources, convert, skips)]
+    readers = [reading.RowReader(source, columns, needed_columns(scorers)) for source in sources]
+    return list(reading.good_rows(readers, convert, skips))
 
 
 def metric_scores(

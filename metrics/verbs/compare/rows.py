@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain, count
 from typing import Any
 
@@ -130,7 +129,7 @@ class SystemRows:
         first: RowKind | None = None
         for source in self.sources:
             reader, before = RowReader(source, self.columns), skips.skipped
-            for _, _, rows in good_rows([source], partial(self._rows, reader), skips):
+            for rows in good_rows([reader], self._rows, skips):
                 for row in rows:
                     by_system.setdefault(row.item.system, []).append(row)
             if reader.kind is None:
@@ -160,18 +159,18 @@ class SystemRows:
             )
         return matched, first
 
-    def _rows(self, reader: RowReader, source: Source, row: Row) -> list[SystemRow]:
+    def _rows(self, reader: RowReader, row: Row) -> list[SystemRow]:
         """Return a row of a file as a row of every system; the first good one says what the file's rows are."""
         try:
             row_kind = reader.kind or self._row_kind(reader, row.values)
             scorers = self.scorers
             if not scorers and not self.score_columns:
                 scorers = make_scorers(default_metrics(row_kind), sources=self.sources)
-            rows = self._rows_of_systems(reader, source, row, row_kind, scorers)
+            rows = self._rows_of_systems(reader, row, row_kind, scorers)
         except RowError as error:
             error.systems = reader.systems(row.values)
-            if self._one_each or error.systems == (source.stem,):
-                error.systems = (self.system_of[id(source)],)
+            if self._one_each or error.systems == (reader.source.stem,):
+                error.systems = (self.system_of[id(reader.source)],)
             raise
         reader.kind, self.scorers = row_kind, scorers
         return rows
@@ -185,18 +184,18 @@ class SystemRows:
         return row_kind
 
     def _rows_of_systems(
-        self, reader: RowReader, source: Source, row: Row, row_kind: RowKind, scorers: Mapping[str, Scorer]
+        self, reader: RowReader, row: Row, row_kind: RowKind, scorers: Mapping[str, Scorer]
     ) -> list[SystemRow]:
         column_scores = tuple(score_in_column(column, row.values) for column in self.score_columns)
         if scorers:
             reader.needs = needed_columns(scorers)
             items = reader.items(row.number, row.values, row_kind)
         else:
-            items = [unscored_item(source, row, optional_texts(reader, row.values, row_kind.text))]
+            items = [unscored_item(reader.source, row, optional_texts(reader, row.values, row_kind.text))]
         if column_scores and len(items) != 1:
             with_score = f"with its score in column {self.score_columns[0]!r}"
             raise RowError(f"expected one system, {with_score}, got {len(items)}; write one row per system")
-        system, run = reader.optional(row.values, "system"), self.system_of[id(source)]
+        system, run = reader.optional(row.values, "system"), self.system_of[id(reader.source)]
         if self.runs and system != (first := self._first_systems.setdefault(run, system)):
             raise RowError(
                 f"run {run!r} holds several systems, {first!r} and {system!r}; two runs are of one system: keep the "
@@ -209,7 +208,7 @@ class SystemRows:
         name = slice_of(self.by, row.values) if self.by else ""
         wanted = [name for scorer in scorers.values() for name in scorer.row_names] if self.runs else []
         recorded = _recorded_scores(row.values, wanted)
-        return [SystemRow(item, source, column_scores, name, recorded) for item in items]
+        return [SystemRow(item, reader.source, column_scores, name, recorded) for item in items]
 
 
 def _recorded_scores(cells: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:

@@ -70,7 +70,7 @@ class Guard:
         headers: dict[bytes, list[bytes]] = {}
         for name, content in scope["headers"]:
             headers.setdefault(name.lower(), []).append(content)
-        if problem := self.foreign(headers):
+        if problem := foreign(headers) if only_here() else None:
             if scope["type"] == "websocket":
                 return await send({"type": "websocket.close", "code": 1008})
             return await answer(send, 403, b"text/plain", problem)
@@ -90,18 +90,6 @@ class Guard:
         if too_large:
             text = f"The request is too large: the limit is {most:,} bytes."
             return await answer(send, 413, b"text/plain", text.encode())
-        await self.serve(scope, receive, send)
-
-    def foreign(self, headers: Mapping[bytes, list[bytes]]) -> bytes | None:
-        """Return why a request is refused because of its Host or Origin; None if it is not."""
-        return foreign(headers) if only_here() else None
-
-    async def serve(self, scope, receive, send) -> None:
-        """Answer a request that is not refused."""
-        await self.forward(scope, receive, send)
-
-    async def forward(self, scope, receive, send) -> None:
-        """Let the page answer, and add the security headers."""
 
         async def with_headers(message):
             if message["type"] == "http.response.start":

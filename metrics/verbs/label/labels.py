@@ -222,7 +222,8 @@ def _labels_of_files(
             )
         return rows
 
-    def convert(source: Source, row: Row) -> list[_Label]:
+    def convert(reader: RowReader, row: Row) -> list[_Label]:
+        source = reader.source
         if source.name not in readers:  # columns of other names, where the labels have them too
             named = {name: column for name, column in columns.items() if column.split(".")[0] in row.values}
             readers[source.name] = RowReader(source, named)
@@ -252,7 +253,7 @@ def _labels_of_files(
         labelled_at.update({(rater, number): f"{source.name}, {source.unit} {row.number}" for number in rows})
         return [_Label(number, label, plan, key if number == rows[0] else None, rater) for number in rows]
 
-    matched = [labels for _, _, labels in good_rows(sources, convert, label_skips)]
+    matched = list(good_rows([RowReader(source, {}) for source in sources], convert, label_skips))
     notes += [f"{source.name}: {notice}" for source in sources for notice in source.notices if "labels" in notice]
     skips.add(label_skips)
     if not any(matched):
