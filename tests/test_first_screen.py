@@ -243,6 +243,18 @@ def test_the_first_screen_has_the_finding_one_number_and_what_to_read(repository
     assert all(name in everything for name in ("ava_wrong", "checkpoint:", "through"))
 
 
+def test_a_line_says_what_the_accuracy_counts_and_whether_answers_are_long(repository, tmp_path):
+    rows = lines(repository / "metrics/examples/answers.jsonl")
+    for row in rows[1::2]:  # of the system chatty
+        row |= {"label": None, "prediction": f"{row['prediction']} {'That is what the book says. ' * 8}"}
+    text = " ".join(run("score", save(tmp_path / "rows.jsonl", rows), env={"COLUMNS": "100"})[0].split())
+    assert "22 of 44, rest judged" in text  # beside the accuracy of terse
+    assert "With fewer than 30 labels an interval is rough: terse 22." in text
+    assert " chatty * " in text
+    assert "* long answers (chatty 6" in text
+    assert " terse * " not in text
+
+
 def test_the_number_of_answers_to_read_is_an_option(repository):
     words = "--metric", "aev", "--format", "json", "--worst"
     assert "Read these first (10 of " in shown(repository, "--worst", "10")  # more than the screen has room for

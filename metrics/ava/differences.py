@@ -379,7 +379,8 @@ def _is_new(text: str, start: int, end: int, new: Sequence[tuple[int, int]]) -> 
 def doubt(question: str, references: Sequence[str], answer: str) -> str:
     """Return what to check of an answer that was judged right, beside the accepted answers; "" if nothing.
 
-    It is an item that it lacks of an accepted answer that is plainly a list, or adds to it, or a second number or name.
+    It is an item that it lacks of an accepted answer that is plainly a list, or adds to it; or a second number or
+    name.
 
     >>> doubt("Which?", ["Ann, Bo and Cy"], "Ann and Bo"), doubt("Which?", ["Ann and Bo"], "Ann, Cy and Bo")
     ('check: "Cy" is not in the answer', 'check: "Cy" is not in the accepted answer')

@@ -631,9 +631,12 @@ def scored(
 
 
 def _add_answers(
-    tally: Tally, columns: Mapping[str, list], labels: np.ndarray, scorers: Mapping[str, Scorer], worst: int
+    tally: Tally, columns: dict[str, list], labels: np.ndarray, scorers: Mapping[str, Scorer], worst: int
 ) -> None:
-    """Add to a tally the words of answers, their faults and verdicts beside labels, and the answers to read first."""
+    """Add to a tally the words of answers, their faults and verdicts beside labels, and the answers to read first.
+
+    The columns get METRIC_unsure and METRIC_fault of a judge that names faults, see `faults_of_rows`.
+    """
     systems, faults = columns["system"], []
     for system, text in zip(systems, columns["prediction"], strict=True):
         tally.words[system] += len(text.split())
@@ -645,6 +648,8 @@ def _add_answers(
             tally.confusion = sums_by_system(counts, systems)
         if judge.faults:
             faults = faults_of_rows(columns, judge)
+            unsure = [float(UNSURE_FROM < chance < UNSURE_TO) for chance in columns[judge.graded]]
+            columns |= dict(zip(_columns_of_judge(judge), (unsure, faults), strict=True))
             tally.faults = {system: Counter() for system in tally.rows}
             for system, fault in zip(systems, faults, strict=True):
                 tally.faults[system].update([fault] if fault else [])
@@ -652,6 +657,11 @@ def _add_answers(
             tally.cells = sums_by_system(cell_counts(columns, judge, support), systems)
     if worst:
         tally.to_read = answers_to_read(columns, worst, judge or next(iter(scorers.values())), faults)
+
+
+def _columns_of_judge(judge: Scorer) -> dict[str, str]:
+    """Return the columns of the output beside a judge's scores, with their types: is it unsure, what is wrong."""
+    return {f"{judge.name}_unsure": "number", f"{judge.name}_fault": "text"} if judge.faults else {}
 
 
 def output_columns(
@@ -665,6 +675,7 @@ def output_columns(
     for scorer in scorers.values():
         lists = row_kind.sets and not scorer.takes_sets
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
+        columns |= {} if row_kind.sets else _columns_of_judge(scorer)
         columns |= {f"{scorer.name}_{scorer.missing}": "texts"} if scorer.missing else {}
         columns |= {f"{scorer.name}_reason": "text"} if explain and not lists else {}
         judges = scorer.recalls and not row_kind.sets

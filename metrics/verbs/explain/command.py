@@ -1,7 +1,6 @@
 """The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -118,16 +117,19 @@ def explain(
             settings = with_recorded(metric, settings, recorded.get(metric, {}), sources)
     out = terminal.output_console()
     out.width = min(out.width, WIDTH)
-    headline, lines, explained, are_few = "", [], [], False
+    headline, title, lines, explained, are_few, of_page = "", "", [], [], False, {}
     with terminal.failures("explain" if sources else ""):
         corpus = _references_of(idf) if idf else ()
         if sources and not by_passages:
-            answers_to_read = _answers_to_read(sources, row_options, metric, settings)
+            answers_to_read, total = _answers_to_read(sources, row_options, metric, settings)
             every, to_read = sum(answers_to_read.counts.values()), answers_to_read.first
             if are_few := judges and not (worst or html):
                 to_read = answers_to_read.examples
             kind, how = "sets" if scorer_class(metric).takes_sets else "answers", "judged" if judges else "scored"
-            headline = f"Why these {kind} were {how} so"
+            headline = title = f"Why these {kind} were {how} so"
+            shown = f"{len(to_read):,} of {every:,}" if every > len(to_read) else f"All {every:,}"
+            of_page["answers_title"] = f"{shown} {kind} to read"
+            of_page |= _texts_of_page(answers_to_read, total) if judges else {}
             if not are_few:
                 more = f" of {every:,}; all: --worst {every}" * (every > len(to_read))
                 headline += f" (the {len(to_read)} to read first{more})"
@@ -149,15 +151,17 @@ def explain(
         error_rate = [as_sentence(explainer.scorer.error_rate)] * bool(explainer.scorer.error_rate)
         say(out, error_rate, "bold yellow")
         say(out, lines, "")
-        printed = 0
+        printed, counts = 0, explainer.counts
         for answer in answers:  # each is shown when it is done
             with out.capture() as captured:
                 say(out, [""] * bool(sources), "")
                 explainer.show(answer, out, _name(answer) * bool(sources))
             printed += captured.get().count("\n")
             if are_few and explained and printed > SCREEN - ABOUT:
+                explainer.counts = counts  # without this answer
                 break
             explained.append(answer)
+            counts = explainer.counts.copy()
             out.file.write(captured.get())
             out.file.flush()
     explainer.show_legend(explained, out)
@@ -165,10 +169,11 @@ def explain(
         first = f"{len(explained):,} of {every:,} answers to read"
         say(out, ["", f"{first}; all: --worst {every}. The effect of each word: --verbose"], "dim")
     verdict = explainer.verdict(explained[0]) if explained and not sources else ""
-    texts_of_page = {"findings": [*[as_sentence(verdict)] * bool(verdict), *lines]}
-    texts_of_page["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
-    title = re.sub(r"; all: --worst \d+", "", headline)  # the page has no command line
-    terminal.write_outputs({"--html": (html, partial(explainer.page, explained, title, **texts_of_page))})
+    of_page["findings"] = [*of_page.get("findings", ()), *[as_sentence(verdict)] * bool(verdict), *lines]
+    of_page["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
+    words = terminal.reading_words(reading, column)
+    names = terminal.names_of_files(texts, {"metrics": [metric], "settings": {metric: settings}}, words)
+    terminal.write_outputs({"--html": (html, partial(explainer.page, explained, title or headline, names, **of_page))})
 
 
 def _name(answer: Any) -> str:
@@ -186,8 +191,8 @@ def _explained(explainer: Any, to_read: Iterable[Any]) -> Iterator[Any]:
 
 def _answers_to_read(
     sources: Sequence[Any], row_options: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
-) -> Any:
-    """Return the answers of files that a person should read, and how many there are, an `AnswersToRead`."""
+) -> tuple[Any, int]:
+    """Return the answers of files that a person should read, an `AnswersToRead`, and the number of all answers."""
     from ...rows.errors import bad_usage
     from ...scale.options import ScoreOptions
     from ...scale.run import Run
@@ -196,9 +201,36 @@ def _answers_to_read(
         progress("scoring", 0, None)  # while models are loaded
         with bad_usage():
             run = Run(sources, ScoreOptions([metric], {metric: settings}, **row_options))
-        to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
+        scores = run.score(terminal.say, problem, partial(progress, "scoring"))
     terminal.say_forms(sources)
-    return to_read
+    return scores.to_read, sum(scores.counts.predictions.values())
+
+
+def _texts_of_page(answers_to_read: Any, total: int) -> dict[str, Any]:
+    """Return the finding of a page of judged answers, in which order they are, and what to do next."""
+    from ...reports.excerpt import HEADINGS, KINDS_IN_WORDS
+    from ...reports.report import as_sentence
+    from ...reports.table import listed
+    from ...scale.scoring import DISAGREE, UNSURE
+
+    counts = answers_to_read.counts
+    open_, clear = [], []  # questions of the judge's verdict
+    for kind, words in KINDS_IN_WORDS.items():
+        (open_ if kind in (DISAGREE, UNSURE) else clear).extend(
+            [words.format(f"{counts[kind]:,}")] * bool(counts[kind])
+        )
+    every, order = sum(counts.values()), dict.fromkeys(answer.kind for answer in answers_to_read.first)
+    first, *further = (as_sentence(listed(each)) for each in (open_, clear) if each)
+    others = "; the others are judged right as labelled, or in the words of an accepted answer" * (every < total)
+    more = f"See all {every:,}: genqa-metrics explain FILE --worst {every} --html all.html."
+    return {
+        "findings": [first, *further, f"These are {every:,} of {total:,} answers{others}."],
+        "headline": f"In this order: {'; '.join(HEADINGS.get(kind, kind) for kind in order)}",
+        "next_steps": [
+            "Label answers, which shows how often the judge is right: genqa-metrics label FILE -o labels.jsonl.",
+            *[more] * (every > len(answers_to_read.first)),
+        ],
+    }
 
 
 def _unsupported(
