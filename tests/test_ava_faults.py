@@ -53,7 +53,7 @@ def test_score_and_compare_count_the_faults_of_every_system():
     report = genqa_metrics.score(rows, "ava")
     assert report.to_dict()["faults"] == expected
     written = report.to_pandas()
-    assert written["ava_fault"].tolist() == ["wrong value", "wrong value", "declined", None, None, None]
+    assert written["ava_fault"].fillna("").tolist() == ["wrong value", "wrong value", "declined", "", "", ""]
     assert (written["ava_unsure"] == written["ava_score"].between(0.1, 0.9, "neither")).all()
     assert f">{READ}</h2>" in report.to_html()
     said = "3 judged wrong, and not labelled right: wrong value (a 2), declined (b 1)"

@@ -239,7 +239,7 @@ def test_a_page_says_what_to_read_and_where_label_and_judge_disagree(tmp_path):
     assert f"Why       {disagree}" in out
     page = rows[1].read_text(encoding="utf-8")
     assert files.questions_of(page)[0]["rows"][0]["reason"].startswith(disagree)
-    assert '<p class="finding">Label and judge disagree on 1.</p>' in page
+    assert '<p class="finding">Label and judge disagree on 1 answer.</p>' in page
     assert "These are 3 of 3 answers" in page
     assert "<h2 data-heading>2 of 3 answers to read</h2>" in page
     assert "<b>Next:</b> Label answers" in page

@@ -21,13 +21,6 @@ HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     scoring.UNSURE: f"judge unsure, {UNSURE_FROM} to {UNSURE_TO}",
     scoring.OTHER_WORDS: "judged right in other words",
 }
-KINDS_IN_WORDS = {
-    scoring.DISAGREE: "label and judge disagree on {}",
-    scoring.UNSURE: "the judge is unsure about {}",
-    scoring.WRONG: "{} are judged wrong",
-    scoring.OTHER_WORDS: "{} are judged right in other words",
-    scoring.AGREED: "{} are judged wrong as labelled",
-}
 CHANCE = "probability of being right"
 _WORD = re.compile(r"\w+")
 

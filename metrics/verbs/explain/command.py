@@ -208,27 +208,27 @@ def _answers_to_read(
 
 def _texts_of_page(answers_to_read: Any, total: int) -> dict[str, Any]:
     """Return the finding of a page of judged answers, in which order they are, and what to do next."""
-    from ...reports.excerpt import HEADINGS, KINDS_IN_WORDS
+    from ...reports.excerpt import HEADINGS
     from ...reports.report import as_sentence
-    from ...reports.table import listed
     from ...scale.scoring import DISAGREE, UNSURE
 
-    counts = answers_to_read.counts
-    open_, clear = [], []  # questions of the judge's verdict
-    for kind, words in KINDS_IN_WORDS.items():
-        (open_ if kind in (DISAGREE, UNSURE) else clear).extend(
-            [words.format(f"{counts[kind]:,}")] * bool(counts[kind])
-        )
-    every, order = sum(counts.values()), dict.fromkeys(answer.kind for answer in answers_to_read.first)
-    first, *further = (as_sentence(listed(each)) for each in (open_, clear) if each)
-    others = "; the others are judged right as labelled, or in the words of an accepted answer" * (every < total)
+    counts, first = {kind: count for kind, count in answers_to_read.counts.items() if count}, answers_to_read.first
+    shown = {kind: f"{count:,} answer{'s' * (count != 1)}" for kind, count in counts.items()}
+    disagree = [f"label and judge disagree on {shown[DISAGREE]}"] if DISAGREE in shown else []
+    unsure = [f"the judge is unsure about {shown[UNSURE]}"] if UNSURE in shown else []
+    others = [f"{HEADINGS.get(kind, kind)}: {counts[kind]:,}" for kind in counts if kind not in (DISAGREE, UNSURE)]
+    every, order = sum(counts.values()), dict.fromkeys(answer.kind for answer in first)
+    rest = "; the others are judged right as labelled, or in the words of an accepted answer" * (every < total)
     more = f"See all {every:,}: genqa-metrics explain FILE --worst {every} --html all.html."
     return {
-        "findings": [first, *further, f"These are {every:,} of {total:,} answers{others}."],
+        "findings": [
+            *map(as_sentence, filter(None, [" and ".join([*disagree, *unsure]), "; ".join(others)])),
+            f"These are {every:,} of {total:,} answers{rest}.",
+        ],
         "headline": f"In this order: {'; '.join(HEADINGS.get(kind, kind) for kind in order)}",
         "next_steps": [
             "Label answers, which shows how often the judge is right: genqa-metrics label FILE -o labels.jsonl.",
-            *[more] * (every > len(answers_to_read.first)),
+            *[more] * (every > len(first)),
         ],
     }
 

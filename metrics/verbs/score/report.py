@@ -405,7 +405,9 @@ class ScoreReport(Report):
         names = {name: f"All scores of {metric.title or name}" for name, metric in self.results.metrics.items()}
         names[LABELLED] = "The judge beside labels of people"
         named = [replace(table, title=names.get(table.title, table.title)) for table in self.tables()]
-        reading = [table for table in named if table.title == READ]
+        every, shown = sum(self.results.to_read.counts.values()), len(self.results.to_read.first)
+        title = f"{READ} ({shown:,} of {every:,})" if every > shown else READ
+        reading = [replace(table, title=title) for table in named if table.title == READ]
         return [self._systems_table(), *reading, *(table for table in named if table.title != READ)]
 
     def page_notes(self) -> list[str]:
@@ -415,7 +417,7 @@ class ScoreReport(Report):
     @property
     def open_tables(self) -> int:
         """How many tables the page shows at first: the systems, and the answers to read; a click opens the others."""
-        return 1 + any(table.title == READ for table in self.page_tables())
+        return 1 + bool(self.results.to_read.first)
 
     def answers_of_page(self) -> list[ViewedAnswer]:
         """Return all answers with what was computed of them; none where rows were not kept."""
