@@ -236,12 +236,12 @@ def _second_candidate(question: str, references: Sequence[str], answer: str) -> 
     ('26%', '')
     """
     accepted, asked = (
-        [value for text in texts for value in _values(text, quantities(text))] for texts in (references, [question])
+        [figure for text in texts for figure in _values(text, quantities(text))] for texts in (references, [question])
     )
     if accepted:
         stated = _values(answer, quantities(answer))
-        new = [value for value in stated if not any(_may_be_same(value, other) for other in accepted + asked)]
-        if new and any(_may_be_same(value, other) for value in stated for other in accepted):
+        new = [figure for figure in stated if not any(_may_be_same(figure, other) for other in accepted + asked)]
+        if new and any(_may_be_same(figure, other) for figure in stated for other in accepted):
             return new[0].text
     names = {word[:ALIKE] for text in references for name, _ in _names(text) for word in keys(name)}
     if names & {word[:ALIKE] for word in keys(answer)}:

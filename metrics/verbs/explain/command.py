@@ -117,7 +117,7 @@ def explain(
             settings = with_recorded(metric, settings, recorded.get(metric, {}), sources)
     out = terminal.output_console()
     out.width = min(out.width, WIDTH)
-    headline, title, lines, explained, are_few, of_page = "", "", [], [], False, {}
+    headline, title, lines, explained, are_few, page_texts = "", "", [], [], False, {}
     with terminal.failures("explain" if sources else ""):
         corpus = _references_of(idf) if idf else ()
         if sources and not by_passages:
@@ -128,8 +128,8 @@ def explain(
             kind, how = "sets" if scorer_class(metric).takes_sets else "answers", "judged" if judges else "scored"
             headline = title = f"Why these {kind} were {how} so"
             shown = f"{len(to_read):,} of {every:,}" if every > len(to_read) else f"All {every:,}"
-            of_page["answers_title"] = f"{shown} {kind} to read"
-            of_page |= _texts_of_page(answers_to_read, total) if judges else {}
+            page_texts["answers_title"] = f"{shown} {kind} to read"
+            page_texts |= _texts_of_page(answers_to_read, total) if judges else {}
             if not are_few:
                 more = f" of {every:,}; all: --worst {every}" * (every > len(to_read))
                 headline += f" (the {len(to_read)} to read first{more})"
@@ -169,11 +169,13 @@ def explain(
         first = f"{len(explained):,} of {every:,} answers to read"
         say(out, ["", f"{first}; all: --worst {every}. The effect of each word: --verbose"], "dim")
     verdict = explainer.verdict(explained[0]) if explained and not sources else ""
-    of_page["findings"] = [*of_page.get("findings", ()), *[as_sentence(verdict)] * bool(verdict), *lines]
-    of_page["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
+    page_texts["findings"] = [*page_texts.get("findings", ()), *[as_sentence(verdict)] * bool(verdict), *lines]
+    page_texts["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
     words = terminal.reading_words(reading, column)
     names = terminal.names_of_files(texts, {"metrics": [metric], "settings": {metric: settings}}, words)
-    terminal.write_outputs({"--html": (html, partial(explainer.page, explained, title or headline, names, **of_page))})
+    terminal.write_outputs(
+        {"--html": (html, partial(explainer.page, explained, title or headline, names, **page_texts))}
+    )
 
 
 def _name(answer: Any) -> str:
