@@ -241,8 +241,9 @@ def _second_candidate(question: str, references: Sequence[str], answer: str) -> 
     if accepted:
         stated = _values(answer, quantities(answer))
         new = [figure for figure in stated if not any(_may_be_same(figure, other) for other in accepted + asked)]
+        new = [figure.text for figure in new if not any(figure.text in text for text in (question, *references))]
         if new and any(_may_be_same(figure, other) for figure in stated for other in accepted):
-            return new[0].text
+            return new[0]
     names = {word[:ALIKE] for text in references for name, _ in _names(text) for word in keys(name)}
     if names & {word[:ALIKE] for word in keys(answer)}:
         return next((name for name, _ in _new_names(answer, question, *references)), "")
