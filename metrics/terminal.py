@@ -570,7 +570,7 @@ def carry_out(
     after(report)
     words = reading_words(reading, column)
     written = None if verb == "calibrate" else arguments.get("output")  # a calibration has no rows
-    names = _names_of(paths, arguments | {"output": written}, words)
+    names = names_of_files(paths, arguments | {"output": written}, words)
     write_outputs({option: (path, partial(_text, report, option, names)) for option, path in files.items()})
     print_result(form, report, verbose, names)
     if demands:
@@ -588,7 +588,7 @@ def reading_words(reading: Sequence[str | None], column: Sequence[str] | None) -
 def say_steps(steps: Sequence[str], inputs: Sequence[str], options: Mapping[str, Any], reading: Sequence[str]) -> None:
     """Print to standard error what to do next: commands in which FILE and LABELS become the files of this command."""
     console = output_console(sys.stderr)
-    console.names = _names_of(inputs, options, reading)
+    console.names = names_of_files(inputs, options, reading)
     report.say(console, [f"Next: {step}" for step in steps], "")
 
 
@@ -607,12 +607,12 @@ def flag(name: str) -> str:
     return f"--{name.strip('_').replace('_', '-')}"
 
 
-def _names_of(inputs: Sequence[str], arguments: Mapping[str, Any], reading: Sequence[str] = ()) -> dict[str, str]:
+def names_of_files(inputs: Sequence[str], arguments: Mapping[str, Any], reading: Sequence[str] = ()) -> dict[str, str]:
     """Return {"FILE": files and options, "LABELS": files} for commands that a report prints.
 
     A file that was written has its columns under usual names, and says how it was judged. A long name stays FILE.
 
-    >>> _names_of(["a.jsonl", "my b.jsonl"], {"labels": None, "output": None, "settings": {"ava": {"threshold": 0.6}}})
+    >>> names_of_files(["a.jsonl", "my b.jsonl"], {"settings": {"ava": {"threshold": 0.6}}})
     {'FILE': "a.jsonl 'my b.jsonl' --set ava.threshold=0.6"}
     """
     output, labels = arguments.get("output"), arguments.get("labels")

@@ -3,6 +3,7 @@
 import genqa_metrics
 from genqa_metrics.ava.differences import Difference, brief, faults_of
 from genqa_metrics.reports.report import FAULTS
+from genqa_metrics.verbs.score.report import READ
 
 from tests.factories.cases import with_cases
 
@@ -51,6 +52,10 @@ def test_score_and_compare_count_the_faults_of_every_system():
     expected = {"a": {"wrong value": 2}, "b": {"declined": 1}}
     report = genqa_metrics.score(rows, "ava")
     assert report.to_dict()["faults"] == expected
+    written = report.to_pandas()
+    assert written["ava_fault"].fillna("").tolist() == ["wrong value", "wrong value", "declined", "", "", ""]
+    assert (written["ava_unsure"] == written["ava_score"].between(0.1, 0.9, "neither")).all()
+    assert f">{READ}</h2>" in report.to_html()
     said = "3 judged wrong, and not labelled right: wrong value (a 2), declined (b 1)"
     assert said in " ".join(str(report).split())
     (table,) = [table for table in report.tables() if table.title == FAULTS]

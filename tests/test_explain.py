@@ -225,6 +225,28 @@ def test_answers_of_files_on_a_page(metric, tmp_path):
     assert all(row["prediction"] in without_scripts and row["question"] in without_scripts for row in ROWS)
 
 
+def test_a_page_says_what_to_read_and_where_label_and_judge_disagree(tmp_path):
+    """A label against the judge is named first; of a right answer stands which words it has."""
+    right = {
+        "id": "same",
+        "question": "Where is it?",
+        "prediction": "It is in Bern, they say.",
+        "references": ["Bern"],
+    }
+    rows = files.save(tmp_path / "rows.jsonl", [ROWS[0] | {"label": 1}, ROWS[1], right]), tmp_path / "page.html"
+    out, _ = run(rows[0], "--html", rows[1], "--worst", "2")
+    disagree = "Label and judge disagree: labelled right, judged wrong."
+    assert f"Why       {disagree}" in out
+    page = rows[1].read_text(encoding="utf-8")
+    assert files.questions_of(page)[0]["rows"][0]["reason"].startswith(disagree)
+    assert '<p class="finding">Label and judge disagree on 1 answer.</p>' in page
+    assert "These are 3 of 3 answers" in page
+    assert "<h2 data-heading>2 of 3 answers to read</h2>" in page
+    assert "<b>Next:</b> Label answers" in page
+    assert "--worst</span> 3" in page
+    assert "It has all words of the accepted answer." in run(rows[0], "--worst", "9")[0]
+
+
 @pytest.mark.parametrize(
     ("question", "accepted", "answer", "reason"),
     [
@@ -252,7 +274,7 @@ def test_rejected_answers_without_a_reason_in_words_are_counted(tmp_path):
     rows = files.save(tmp_path / "rows.jsonl", [question | {"prediction": text} for text in answers])
     out = " ".join(run(rows, "--worst", "9")[0].split())
     assert out.count("gives no reason in words") == 1
-    note = "Note: answers judged wrong without a reason in words: 1; --set ava.checkpoint=large gives one more often"
+    note = "Note: answers shown here that are judged wrong without a reason in words: 1; --set ava.checkpoint=large"
     assert note in out, out
 
 

@@ -69,8 +69,8 @@ def test_unsure_answers_come_before_surely_wrong_ones(unsure, wrong, expected):
     assert (found.counts[UNSURE], found.counts[WRONG]) == (unsure, wrong)
 
 
-def test_a_few_of_the_surest_right_answers_are_read_those_in_other_words_first():
-    """An item too many and a lost condition, .98 and .99, come before equal words; labelled ones are known."""
+def test_a_few_of_the_surest_right_answers_are_read_the_least_probable_first():
+    """Of an item too many and a lost condition, .98 and .99; equal words are left out, and labelled ones are known."""
     rows = columns([0.95, 0.98, 0.99, 0.97, 0.96] + [0.5] * 20, [None] * 4 + [1] + [None] * 20)
     rows["references"] = [["Utah and Ohio"]] * len(rows["p"])
     rows["prediction"] = ["Utah and Ohio.", "Utah and Ohio, Maine", "Ohio and some others", "utah AND ohio", "Maine"]
@@ -80,7 +80,7 @@ def test_a_few_of_the_surest_right_answers_are_read_those_in_other_words_first()
     other = "judged right in other words"
     kinds = [answer.kind for answer in found.first]
     assert (kinds.count(UNSURE), kinds.count(OTHER_WORDS)) == (8, 2)
-    assert [answer.id for answer in found.first[-2:]] == ["q2", "q1"]
+    assert [answer.id for answer in found.first[-2:]] == ["q1", "q2"]
     shown = [lines[0].split("  ")[0] for lines in lines_of(found)]
     assert shown == [
         " judge unsure, 0.1 to 0.9 (20)",
@@ -92,7 +92,7 @@ def test_a_few_of_the_surest_right_answers_are_read_those_in_other_words_first()
 
 def test_of_the_surest_right_answers_those_with_a_doubt_come_first():
     """An item is missing in the second one; the first one has other words alone."""
-    rows = columns([0.99, 0.98, 0.97], [None] * 3)
+    rows = columns([0.97, 0.98, 0.96], [None] * 3)
     rows["references"] = [["Utah, Ohio and Iowa"]] * 3
     rows["prediction"] = ["The three states that were named.", "Ohio and Iowa", "Iowa, Ohio and Utah"]
     found = answers_to_read(rows, 10, SimpleNamespace(**{**vars(JUDGE), "doubts": AvaScorer.doubts}))
@@ -241,6 +241,20 @@ def test_the_first_screen_has_the_finding_one_number_and_what_to_read(repository
     assert "0.59" not in text  # what the judge says beside them
     everything = shown(repository, "--verbose")
     assert all(name in everything for name in ("ava_wrong", "checkpoint:", "through"))
+
+
+def test_a_line_says_what_the_accuracy_counts_and_whether_answers_are_long(repository, tmp_path):
+    rows = [*map(json.loads, (repository / "metrics/examples/answers.jsonl").read_text().splitlines())]
+    for place, row in enumerate(rows):
+        row |= {"label": None if place % 4 else row["label"]}
+    for row in rows[1::2]:  # of the system chatty
+        row |= {"prediction": f"{row['prediction']} {'That is what the book says. ' * 8}"}
+    text = " ".join(run("score", save(tmp_path / "rows.jsonl", rows), env={"COLUMNS": "100"})[0].split())
+    assert "22 of 44, rest judged" in text  # beside the accuracy of terse
+    assert "With fewer than 30 labels an interval is rough: terse 22." in text
+    assert " chatty * " in text
+    assert "* long answers (chatty 6" in text
+    assert " terse * " not in text
 
 
 def test_the_number_of_answers_to_read_is_an_option(repository):

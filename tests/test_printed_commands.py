@@ -10,7 +10,7 @@ import pytest
 import typer
 from genqa_metrics.cli import app
 from genqa_metrics.core.judge_model import JudgeReader
-from genqa_metrics.terminal import _names_of
+from genqa_metrics.terminal import names_of_files
 from typer.testing import CliRunner
 
 from tests.factories.files import run, save
@@ -160,11 +160,11 @@ def test_doctor_proposes_how_a_file_is_read(tmp_path, monkeypatch):
 
 def test_commands_keep_the_judge_unless_the_file_carries_it():
     given = {"metrics": ["ava"], "settings": {"ava": {"checkpoint": "large"}}, "on_error": "skip"}
-    assert _names_of(["a.csv"], given, ["--encoding", "cp1252"]) == {
+    assert names_of_files(["a.csv"], given, ["--encoding", "cp1252"]) == {
         "FILE": "a.csv --encoding cp1252 --set ava.checkpoint=large --on-error skip"
     }
-    assert _names_of(["a.csv"], given | {"output": "b.jsonl"}, ["--encoding", "cp1252"]) == {"FILE": "b.jsonl"}
-    assert _names_of(["a.csv"], {"settings": {"threshold": 0.6}, "calibration": "c.json"}) == {
+    assert names_of_files(["a.csv"], given | {"output": "b.jsonl"}, ["--encoding", "cp1252"]) == {"FILE": "b.jsonl"}
+    assert names_of_files(["a.csv"], {"settings": {"threshold": 0.6}, "calibration": "c.json"}) == {
         "FILE": "a.csv --set ava.threshold=0.6 --set ava.calibration=c.json"
     }
 

@@ -214,17 +214,41 @@ def _comparable(first: _Value, second: _Value) -> bool:
 
 def _other_name(question: str, reference: str, answer: str) -> list[Difference]:
     """Return the only new name of an answer, where one name of the accepted answer is missing."""
-
-    def new(text: str, *others: str) -> list[tuple[str, int]]:
-        there = {word[:ALIKE] for other in others for word in keys(other)}
-        return [(name, start) for name, start in _names(text) if not {word[:ALIKE] for word in keys(name)} & there]
-
-    stated, accepted = new(answer, reference, question), new(reference, answer, question)
+    stated, accepted = _new_names(answer, reference, question), _new_names(reference, answer, question)
     if len(stated) != 1 or len(accepted) != 1:
         return []
     (name, start), (other, _) = stated[0], accepted[0]
     is_short_form = _stands_for(name, reference) or _stands_for(other, answer)
     return [] if is_short_form else [Difference("contradicts", name, other, start)]
+
+
+def _new_names(text: str, *others: str) -> list[tuple[str, int]]:
+    """Return the names of a text, with their starts, of which no other text has a word."""
+    there = {word[:ALIKE] for other in others for word in keys(other)}
+    return [(name, start) for name, start in _names(text) if not {word[:ALIKE] for word in keys(name)} & there]
+
+
+def _second_candidate(question: str, references: Sequence[str], answer: str) -> str:
+    """Return the first new number or name of an answer that also has an accepted one; "" without one.
+
+    >>> _second_candidate("Its capital?", ["Ottawa"], "Ottawa, though some say Toronto.")
+    'Toronto'
+    >>> _second_candidate("How many?", ["31%"], "31% or 26%"), _second_candidate("Who?", ["Ann Lee"], "It was Bo Ray.")
+    ('26%', '')
+    """
+    accepted, asked = (
+        [figure for text in texts for figure in _values(text, quantities(text))] for texts in (references, [question])
+    )
+    if accepted:
+        stated = _values(answer, quantities(answer))
+        new = [figure for figure in stated if not any(_may_be_same(figure, other) for other in accepted + asked)]
+        new = [figure.text for figure in new if not any(figure.text in text for text in (question, *references))]
+        if new and any(_may_be_same(figure, other) for figure in stated for other in accepted):
+            return new[0]
+    names = {word[:ALIKE] for text in references for name, _ in _names(text) for word in keys(name)}
+    if names & {word[:ALIKE] for word in keys(answer)}:
+        return next((name for name, _ in _new_names(answer, question, *references)), "")
+    return ""
 
 
 def _stands_for(name: str, text: str) -> bool:
@@ -355,20 +379,36 @@ def _is_new(text: str, start: int, end: int, new: Sequence[tuple[int, int]]) -> 
 
 
 def doubt(question: str, references: Sequence[str], answer: str) -> str:
-    """Return which item an answer lacks of an accepted answer that is plainly a list, or adds to it; "" if none.
+    """Return what to check of an answer that was judged right, beside the accepted answers; "" if nothing.
+
+    It is an item that it lacks of an accepted answer that is plainly a list, or adds to it; or a second number or
+    name.
 
     >>> doubt("Which?", ["Ann, Bo and Cy"], "Ann and Bo"), doubt("Which?", ["Ann and Bo"], "Ann, Cy and Bo")
     ('check: "Cy" is not in the answer', 'check: "Cy" is not in the accepted answer')
     >>> doubt("Which?", ["Ann or Bo"], "Ann"), doubt("Who is older?", ["Ann and Bo"], "Both of them")
     ('', '')
+    >>> doubt("Who?", ["Ann Lee"], "Ann Lee, or was it Bo Ray?")
+    'check: "Bo Ray" is not in the accepted answer'
+    """
+    if (item := _other_item(question, references, answer)) is not None:
+        return item
+    candidate = _second_candidate(question, references, answer)
+    return f'check: "{candidate}" is not in the accepted answer' if candidate else ""
+
+
+def _other_item(question: str, references: Sequence[str], answer: str) -> str | None:
+    """Return which item an answer lacks of an accepted answer that is plainly a list, or adds to it; "" if none.
+
+    None without such a list.
     """
     if not any(map(_LIST.search, references)):
-        return ""
+        return None
     reference = nearest_reference(references, answer)
     items = [reference[start:end] for start, end in spans_of_parts(reference)]
     is_list = _LIST.search(reference) and not _NO_LIST.search(reference) and len(items) > 1
     if not is_list or not all(map(_is_item, items)):
-        return ""
+        return None
     for each in filter(lambda each: _is_item(each.text), _parts(question, reference, answer)):
         if each.kind == "missing" and not {*content(each.text)} & {*content(answer)}:
             return f'check: "{each.text}" is not in the answer'

@@ -304,8 +304,8 @@ class AvaScorer(Scorer):
             "unread": "short_answers: {} given, but only the linear judge reads them; this one "
             f"({configuration}) judged without them",
             "escalated": "{:,} rows of which the judge is unsure were read by the second one",
-            "no_reason": "answers judged wrong without a reason in words: {:,}; --set ava.checkpoint=large gives one "
-            "more often",
+            "no_reason": "answers shown here that are judged wrong without a reason in words: {:,}; "
+            "--set ava.checkpoint=large gives one more often",
             "left_to_first": "{:,} rows have the first judge's verdict: the time was over; the same command reads on",
         }
         reads, measured = "small reads English only, base and large German and Arabic too", ()

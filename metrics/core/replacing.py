@@ -14,8 +14,8 @@ _NUMBER = re.compile(rf"(?i)(?<![$€£+-])[$€£+-]*+\d(?:[\d.,:]*\d)?%?|(?<!\
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
 # Words that start sentences with a capital letter and are not names.
 FIRST_WORDS = COMMON | set(
-    "after all also another any because before both but each either every few here however i if its many may more "
-    "most much neither no nor once only or other our please several should since so some such than then there "
+    "after all also although another any because before both but each either every few here however i if its many may "
+    "more most much neither no nor once only or other our please several should since so some such than then there "
     "therefore these those though thus to under unless until use we whether while yes yet".split()
 )
 

@@ -29,7 +29,7 @@ from .table import (
     render,
     visible,
 )
-from .viewer import ViewedAnswer, viewer, viewer_script
+from .viewer import ALL_ANSWERS, ViewedAnswer, viewer, viewer_script
 
 if TYPE_CHECKING:
     from .charts import Intervals
@@ -57,6 +57,7 @@ class Report:
     findings: Sequence[str] = ()  # what the numbers show, one sentence each
     open_tables: int | None = None  # tables that the page shows; the others open by a click on their titles. None: all
     legend: str = ""  # what marks of answers in the row viewer mean
+    answers_title: str = ALL_ANSWERS  # which answers the row viewer has
     next_steps: Sequence[str] = ()  # what a reader can do with the result, one sentence each, for the page
 
     def tables(self) -> list[Table]:
@@ -154,10 +155,12 @@ class Report:
         steps = [_commands_with_files(_with_commands_apart(step), names or {}) for step in steps]
         tables, answers = self.page_tables(), self.answers_of_page()
         colours = colours_of({row[0] for table in tables if table.header[0] == "system" for row in table.rows})
-        places = [*self._places(tables), *[("answers", "All answers")] * bool(answers), ("facts", RESTS_ON)]
+        places = [*self._places(tables), *[("answers", self.answers_title)] * bool(answers), ("facts", RESTS_ON)]
         texts |= {"title": self.title, "headline": self.page_headline, "places": places, "rests_on": RESTS_ON}
         texts["tables"] = self._html_tables(tables, self.intervals(), texts["facts"], steps, colours, foldable=True)
-        texts["rows"] = viewer(answers, legend=self.legend, colours=colours) if answers else ""
+        texts["rows"] = (
+            viewer(answers, legend=self.legend, colours=colours, heading=self.answers_title) if answers else ""
+        )
         styles = ["viewer.css"] * bool(answers)
         script = viewer_script() if answers else None
         return page(self.title, render("report.html", **texts), *map(render, styles), script=script)
@@ -440,7 +443,7 @@ _OF_FAULTS = (
     "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. Wrong "
     "value: a number, name or other word in place of the accepted one. Wrong order: the accepted items in another "
     "order. Part missing: of the accepted answer. Part added: it is not accepted, and need not be wrong. Declined: "
-    "gives no answer. Unknown: the words do not show it."
+    "gives no answer. Unknown: the words do not show it; `explain` looks at single answers more closely."
 )
 
 

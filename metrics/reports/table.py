@@ -344,7 +344,7 @@ def _templates():
 
 # A command in a sentence: its verb, options, files and placeholders; or an option that sets a value.
 _COMMAND = re.compile(
-    r"(?<![>\w-])(?:genqa-metrics [a-z]+(?: (?:-m \w+|--metric \w+|--?[a-z][a-z-]*|[A-Z]+\b"
+    r"(?<![>\w-])(?:genqa-metrics [a-z]+(?: (?:-m \w+|--metric \w+|--?[a-z][a-z-]*|[A-Z]+\b|\d+\b"
     r"|[\w.]+=[\w.]*\w|&#39;.*?&#39;|[\w./-]+\.[a-z]+\b))*"
     r"|(?:-m|--metric) [a-z_]+|--set [\w.]+=[\w.]*\w)"
 )

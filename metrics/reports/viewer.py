@@ -17,6 +17,7 @@ from ..core.reading import text_key
 from ..rows.columns import PLANNED_LABELS, SAMPLING_PROBABILITY
 from .table import ESCAPES_IN_JSON, render, visible
 
+ALL_ANSWERS = "All answers"
 MOST_ROWS = 20_000  # of a page
 MOST_BYTES = 15_000_000 - 400_000  # of the rows in a page; its scripts, styles and head need the rest
 _IN_SCRIPT = {**ESCAPES_IN_JSON, ord("<"): "\\u003c"}  # nothing in a text ends the script that holds it
@@ -181,20 +182,27 @@ def viewer(
     legend: str = "",
     download: str = "labels.jsonl",
     colours: Mapping[str, int] | None = None,
+    heading: str = ALL_ANSWERS,
 ):
     """Return the viewer of answers as HTML (`markupsafe.Markup`) for a page with `viewer_script` and viewer.css.
 
     A single answer is shown open, without what finds others. `legend` says what marks of answers mean. `serves`: the
     page comes from `genqa-metrics view`, which saves labels and estimates the accuracy; otherwise labels are
     downloaded as a file named `download`. `command` is what estimates the accuracy from such a file. `colours` are
-    numbers of the colours of systems, see page.css.
+    numbers of the colours of systems, see page.css; `heading` says which answers they are.
     """
     from markupsafe import Markup
 
     questions, count, which = rows_of_page(answers)
     from ..core.scorer import UNSURE_FROM, UNSURE_TO
 
-    options = {"serves": serves, "rater": rater, "command": command, "unsure": [UNSURE_FROM, UNSURE_TO]}
+    options = {
+        "serves": serves,
+        "rater": rater,
+        "command": command,
+        "heading": heading,
+        "unsure": [UNSURE_FROM, UNSURE_TO],
+    }
     options |= {
         "colours": colours or {},
         "download": download,
@@ -203,7 +211,12 @@ def viewer(
     }
     options["columns"] = {"probability": SAMPLING_PROBABILITY, "planned": PLANNED_LABELS}
     text = json.dumps(options).translate(_IN_SCRIPT)[:-1] + f', "questions": {questions}}}'
-    plain = {"answers": answers[:MOST_WITHOUT_SCRIPTS], "count": count, "single": options["single"]}
+    plain = {
+        "answers": answers[:MOST_WITHOUT_SCRIPTS],
+        "count": count,
+        "single": options["single"],
+        "heading": heading,
+    }
     return render("viewer.html", data=Markup(text), which=which, **plain)
 
 

@@ -212,7 +212,7 @@ class JudgeErrors:
             for system, of in systems.items()
             if "labels_alone" in of and of["labelled"] < min(LABELS_TO_BEGIN, of["rows"])
         ]
-        rough = Detail(f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}")
+        rough = f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"
         notes += [rough] * bool(few)
         return notes + self._notes_without_estimate(systems, by_key.get(estimation.NOTHING, []), verb)
 

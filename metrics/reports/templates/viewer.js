@@ -55,6 +55,7 @@ function connectViewer(root) {
   const secretColumns = ['system', 'verdict', 'probability', 'why', ...scores];
   const first = ['question', 'system', 'answer', 'verdict', 'label', 'why', ...has('verdict') ? [] : scores.slice(0, 2)]
     .filter(name => (name !== 'system' || rows.some(row => row.system)) && (name !== 'label' || has('label')) && (name !== 'why' || has('kind') || has('reason')));
+  root.classList.toggle('reasoned', !has('kind') && has('reason'));  // sentences need more room than kinds
   const state = { find: '', regular: false, blind: false, order: '', columns: first, row: 0, labels: false, raw: false };
   for (const name in facets) state[name] = '';
 
@@ -412,7 +413,7 @@ function connectViewer(root) {
     root.querySelector('.browsing').hidden = pick('actions').hidden = state.labels;
     for (const finding of root.closest('main')?.querySelectorAll('.finding, .sure, .further') ?? [])
       finding.hidden = state.labels || state.blind;  // they name systems and verdicts
-    pick('heading').textContent = state.labels ? 'Label answers' : 'All answers';
+    pick('heading').textContent = state.labels ? 'Label answers' : data.heading;
   }
   const estimates = el('div', { className: 'estimates', ariaLive: 'polite' });
   const results = el('details', { hidden: !data.serves }, el('summary', {}, 'Results so far, by system'), estimates);

@@ -1,7 +1,6 @@
 """The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -118,16 +117,19 @@ def explain(
             settings = with_recorded(metric, settings, recorded.get(metric, {}), sources)
     out = terminal.output_console()
     out.width = min(out.width, WIDTH)
-    headline, lines, explained, are_few = "", [], [], False
+    headline, title, lines, explained, are_few, page_texts = "", "", [], [], False, {}
     with terminal.failures("explain" if sources else ""):
         corpus = _references_of(idf) if idf else ()
         if sources and not by_passages:
-            answers_to_read = _answers_to_read(sources, row_options, metric, settings)
+            answers_to_read, total = _answers_to_read(sources, row_options, metric, settings)
             every, to_read = sum(answers_to_read.counts.values()), answers_to_read.first
             if are_few := judges and not (worst or html):
                 to_read = answers_to_read.examples
             kind, how = "sets" if scorer_class(metric).takes_sets else "answers", "judged" if judges else "scored"
-            headline = f"Why these {kind} were {how} so"
+            headline = title = f"Why these {kind} were {how} so"
+            shown = f"{len(to_read):,} of {every:,}" if every > len(to_read) else f"All {every:,}"
+            page_texts["answers_title"] = f"{shown} {kind} to read"
+            page_texts |= _texts_of_page(answers_to_read, total) if judges else {}
             if not are_few:
                 more = f" of {every:,}; all: --worst {every}" * (every > len(to_read))
                 headline += f" (the {len(to_read)} to read first{more})"
@@ -149,15 +151,17 @@ def explain(
         error_rate = [as_sentence(explainer.scorer.error_rate)] * bool(explainer.scorer.error_rate)
         say(out, error_rate, "bold yellow")
         say(out, lines, "")
-        printed = 0
+        printed, counts = 0, explainer.counts
         for answer in answers:  # each is shown when it is done
             with out.capture() as captured:
                 say(out, [""] * bool(sources), "")
                 explainer.show(answer, out, _name(answer) * bool(sources))
             printed += captured.get().count("\n")
             if are_few and explained and printed > SCREEN - ABOUT:
+                explainer.counts = counts  # without this answer
                 break
             explained.append(answer)
+            counts = explainer.counts.copy()
             out.file.write(captured.get())
             out.file.flush()
     explainer.show_legend(explained, out)
@@ -165,10 +169,13 @@ def explain(
         first = f"{len(explained):,} of {every:,} answers to read"
         say(out, ["", f"{first}; all: --worst {every}. The effect of each word: --verbose"], "dim")
     verdict = explainer.verdict(explained[0]) if explained and not sources else ""
-    texts_of_page = {"findings": [*[as_sentence(verdict)] * bool(verdict), *lines]}
-    texts_of_page["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
-    title = re.sub(r"; all: --worst \d+", "", headline)  # the page has no command line
-    terminal.write_outputs({"--html": (html, partial(explainer.page, explained, title, **texts_of_page))})
+    page_texts["findings"] = [*page_texts.get("findings", ()), *[as_sentence(verdict)] * bool(verdict), *lines]
+    page_texts["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
+    words = terminal.reading_words(reading, column)
+    names = terminal.names_of_files(texts, {"metrics": [metric], "settings": {metric: settings}}, words)
+    terminal.write_outputs(
+        {"--html": (html, partial(explainer.page, explained, title or headline, names, **page_texts))}
+    )
 
 
 def _name(answer: Any) -> str:
@@ -186,8 +193,8 @@ def _explained(explainer: Any, to_read: Iterable[Any]) -> Iterator[Any]:
 
 def _answers_to_read(
     sources: Sequence[Any], row_options: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
-) -> Any:
-    """Return the answers of files that a person should read, and how many there are, an `AnswersToRead`."""
+) -> tuple[Any, int]:
+    """Return the answers of files that a person should read, an `AnswersToRead`, and the number of all answers."""
     from ...rows.errors import bad_usage
     from ...scale.options import ScoreOptions
     from ...scale.run import Run
@@ -196,9 +203,36 @@ def _answers_to_read(
         progress("scoring", 0, None)  # while models are loaded
         with bad_usage():
             run = Run(sources, ScoreOptions([metric], {metric: settings}, **row_options))
-        to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
+        scores = run.score(terminal.say, problem, partial(progress, "scoring"))
     terminal.say_forms(sources)
-    return to_read
+    return scores.to_read, sum(scores.counts.predictions.values())
+
+
+def _texts_of_page(answers_to_read: Any, total: int) -> dict[str, Any]:
+    """Return the finding of a page of judged answers, in which order they are, and what to do next."""
+    from ...reports.excerpt import HEADINGS
+    from ...reports.report import as_sentence
+    from ...scale.scoring import DISAGREE, UNSURE
+
+    counts, first = {kind: count for kind, count in answers_to_read.counts.items() if count}, answers_to_read.first
+    shown = {kind: f"{count:,} answer{'s' * (count != 1)}" for kind, count in counts.items()}
+    disagree = [f"label and judge disagree on {shown[DISAGREE]}"] if DISAGREE in shown else []
+    unsure = [f"the judge is unsure about {shown[UNSURE]}"] if UNSURE in shown else []
+    others = [f"{HEADINGS.get(kind, kind)}: {counts[kind]:,}" for kind in counts if kind not in (DISAGREE, UNSURE)]
+    every, order = sum(counts.values()), dict.fromkeys(answer.kind for answer in first)
+    rest = "; the others are judged right as labelled, or in the words of an accepted answer" * (every < total)
+    more = f"See all {every:,}: genqa-metrics explain FILE --worst {every} --html all.html."
+    return {
+        "findings": [
+            *map(as_sentence, filter(None, [" and ".join([*disagree, *unsure]), "; ".join(others)])),
+            f"These are {every:,} of {total:,} answers{rest}.",
+        ],
+        "headline": f"In this order: {'; '.join(HEADINGS.get(kind, kind) for kind in order)}",
+        "next_steps": [
+            "Label answers, which shows how often the judge is right: genqa-metrics label FILE -o labels.jsonl.",
+            *[more] * (every > len(first)),
+        ],
+    }
 
 
 def _unsupported(

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.reading import probability_and_threshold
 from ...core.scorer import UNSURE_FROM, UNSURE_TO
+from ...core.words import absent_words, content, nearest_reference
 from ...registry import JUDGE, SCORERS, scorer_class
 from ...reports.excerpt import chance
 from ...reports.report import Report, print_field, say
-from ...reports.table import number, visible
-from ...reports.viewer import ViewedAnswer
+from ...reports.table import listed, number, visible
+from ...reports.viewer import ALL_ANSWERS, ViewedAnswer
 
 if TYPE_CHECKING:
     from ...core.scorer import ExplainedRow, Scorer
 
+MOST_WORDS = 3  # of an accepted answer that are named
 COMPARED = "Compared with"  # the accepted answer that decided, of several
 
 
@@ -73,7 +75,10 @@ class Explanations(Report):
     answers: Sequence[ViewedAnswer]
     legend: str  # what marks mean
     signature: str
+    headline: str = ""
+    answers_title: str = ALL_ANSWERS
     findings: Sequence[str] = ()
+    next_steps: Sequence[str] = ()
     notes: Sequence[str] = ()
 
     def tables(self) -> list:
@@ -106,11 +111,18 @@ class Explainer:
         scores = {name: float(column[0]) for name, column in self.scorer.row_scores(result.values).items()}
         return viewed(self.scorer, question, row, scores, (columns.get("contexts") or [()])[0])
 
-    def page(self, answers: Sequence[ViewedAnswer], title: str = "", **texts: Sequence[str]) -> str:
-        """Return explained answers as an HTML page, with "findings" and "notes"."""
+    def page(
+        self,
+        answers: Sequence[ViewedAnswer],
+        title: str = "",
+        names: Mapping[str, str] | None = None,
+        **texts: str | Sequence[str],
+    ) -> str:
+        """Return explained answers as an HTML page, with texts of `Explanations`; `names` as in `Report.to_html`."""
         title = title or f"Why {self.scorer.title} scores this answer so"
+        answers = [replace(answer, reason=why(answer)) if answer.verdict is not None else answer for answer in answers]
         judge = {"legend": self._legend(in_colours=True), "signature": self.scorer.signature}
-        return Explanations(title=title, answers=answers, **judge, **texts).to_html()
+        return Explanations(title=title, answers=answers, **judge, **texts).to_html(names)
 
     @property
     def warnings(self) -> list[str]:
@@ -147,8 +159,8 @@ class Explainer:
 
     def _judged_fields(self, answer: ViewedAnswer) -> list[tuple[str, Any]]:
         """Return the reason for a verdict, and the texts, the accepted answer that decided first."""
-        reason, evidence = beside_verdict(answer.reason), dict(answer.evidence)
-        fields: list[tuple[str, Any]] = [("Why", reason)] * bool(reason)
+        reason, evidence = why(answer), dict(answer.evidence)
+        fields: list[tuple[str, Any]] = [("Why", reason)]
         fields += [("Question", answer.question)] * bool(answer.question)
         marks = [mark for mark in answer.marks if self.shows_effects or not mark[3]]
         fields += [] if answer.passages else [("Answer", _marked(answer.answer, marks))]
@@ -228,6 +240,36 @@ def beside_verdict(reason: str) -> str:
     reason, stop, _ = reason.removeprefix("Unsure: ").removeprefix("Judged right; ").partition("; accepted: ")
     reason += "." * bool(stop)
     return "" if reason.lower() == "judged right." else reason[:1].upper() + reason[1:]
+
+
+def why(answer: ViewedAnswer) -> str:
+    """Return what the texts show for the verdict on an answer, and first whether its label says the opposite.
+
+    >>> texts = {"key": "", "question": "Who?", "references": ["Ann Lee"], "system": "", "answer": "It was Ann."}
+    >>> why(ViewedAnswer(**texts, verdict=True, reason="Judged right."))
+    'In other words: "Lee" of the accepted answer is not in it.'
+    >>> why(ViewedAnswer(**texts, verdict=False, reason='Missing: "Lee".', label=1.0))
+    'Label and judge disagree: labelled right, judged wrong. Missing: "Lee".'
+    """
+    reason = beside_verdict(answer.reason) or _why_right(answer)
+    if answer.label not in (0, 1) or answer.label == answer.verdict:
+        return reason
+    labelled, judged = ("wrong", "right") if answer.verdict else ("right", "wrong")
+    return f"Label and judge disagree: labelled {labelled}, judged {judged}. {reason}"
+
+
+def _why_right(answer: ViewedAnswer) -> str:
+    """Return whether a right answer has the words of the nearest accepted one, or which it lacks."""
+    accepted = nearest_reference(answer.references, answer.answer)
+    spans = absent_words(accepted, answer.answer, answer.question)
+    absent = [accepted[start:end] for start, end in spans if content(accepted[start:end])]
+    if not absent:
+        return "It has all words of the accepted answer."
+    named = [f'"{word}"' for word in absent[:MOST_WORDS]]
+    shown = (
+        listed(named) if len(absent) <= MOST_WORDS else f"{', '.join(named)} and {len(absent) - MOST_WORDS} more words"
+    )
+    return f"In other words: {shown} of the accepted answer {'is' if len(absent) == 1 else 'are'} not in it."
 
 
 COLOURS = {  # of kinds of marks, as in viewer.css; black text on them has a contrast of at least 4.5 (WCAG AA)

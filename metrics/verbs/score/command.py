@@ -12,8 +12,9 @@ _INPUT = (
     "not, also an address (https://, s3://, hf://). '-': JSON lines on standard input."
 )
 _OUTPUT = (
-    "Write every row with its scores, and of f_meta what is not asked, to FILE (.parquet, .jsonl, .csv, .tsv), or as "
-    "Parquet parts to FOLDER/; every verb reads it without judging again."
+    "Write every row with its scores, of ava also whether it is unsure and what is wrong, of f_meta what is not "
+    "asked, to FILE (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to FOLDER/; every verb reads it without "
+    "judging again."
 )
 _ENGINE = "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too."
 _ADDRESS = "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here."

@@ -76,6 +76,7 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
+LONG_ANSWERS = 40  # words on average, from which the judge was right less often: 0.95 below, 0.90 above (EVOUNA NQ)
 FEW, LEAST_LINES = 10, 8  # answers that are listed unless a number is named, as far as they fit; lines for them
 SYSTEMS, LABELLED = "Systems", "labels of people"
 
@@ -114,8 +115,9 @@ def score(
         settings: {metric: {setting: value}}, or {setting: value} of the only metric.
         columns: where a column has another name: {"prediction": "answer_text"}.
         output: write every row with its scores to this file (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to a
-            folder ("scores/"). It has all columns, of sets of questions also f_meta_not_asked, the references that a
-            set does not ask; every verb reads it without judging again.
+            folder ("scores/"). It has all columns; with ava also ava_unsure (1 for a probability of 0.1 to 0.9) and
+            ava_fault (what the words of an answer that was judged wrong show); of sets of questions f_meta_not_asked,
+            the references that a set does not ask. Every verb reads it without judging again.
         resume: keep the finished parts in the output folder and continue after them.
         part_rows: rows of a part of an output folder.
         engine: "local" for this machine; "ray" for a Ray cluster, where rows may be a folder or a URI, output too.
@@ -368,7 +370,10 @@ class ScoreReport(Report):
             columns[1:1] = [(self._first, name) for name in self._scorers[self._first].beside if name in names]
         names, rows = ["accuracy", *["labelled"] * self._are_labelled, "declined"] * bool(judged), []
         for system in best_first(judged) if judged else self.rows:
-            row = [system, *(SHORT_CELLS[name](judged[system]) for name in names)]
+            cells = {name: SHORT_CELLS[name](judged[system]) for name in names}
+            if "labelled" in cells and judged[system]["basis"] == estimation.TOGETHER:
+                cells["labelled"] += ", rest judged"  # the accuracy beside it counts both
+            row = [system, *cells.values()]
             for metric, name in columns:
                 scores = metrics[metric].by_system.get(system)  # None for a system whose rows have no predictions
                 row.append(metrics[metric].flagged.get(system) or (f"{scores[name]:.3f}" if scores else "-"))
@@ -377,6 +382,18 @@ class ScoreReport(Report):
         header += ["flagged" if metrics[metric].flagged else name for metric, name in columns]
         marked = {number for number, row in enumerate(rows) if row[0] in self.best}
         return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
+
+    @property
+    def _long(self) -> list[str]:
+        """The systems with long answers whose accuracy depends on the judge."""
+        by_judge = (name for name, of in self._judged_systems.items() if of["basis"] != estimation.LABELS)
+        return [system for system in by_judge if self.results.words.get(system, 0) >= LONG_ANSWERS]
+
+    def _long_note(self) -> list[str]:
+        """Return [a note on the systems with long answers]; [] without any."""
+        words = [f"{system} {self.results.words[system]:.0f}" for system in self._long]
+        which = f"long answers ({the_first(words, MOST_NAMED)} words on average)"
+        return [f"{which}: the judge is right less often on long ones"] * bool(words)
 
     def intervals(self) -> dict[str, Intervals]:
         """Return the intervals of the accuracy, for the table of systems."""
@@ -388,18 +405,19 @@ class ScoreReport(Report):
         names = {name: f"All scores of {metric.title or name}" for name, metric in self.results.metrics.items()}
         names[LABELLED] = "The judge beside labels of people"
         named = [replace(table, title=names.get(table.title, table.title)) for table in self.tables()]
-        has_viewer = self.results.columns and not self.results.sets  # which has all answers
-        reading = [] if has_viewer else [table for table in named if table.title == READ]
+        every, shown = sum(self.results.to_read.counts.values()), len(self.results.to_read.first)
+        title = f"{READ} ({shown:,} of {every:,})" if every > shown else READ
+        reading = [replace(table, title=title) for table in named if table.title == READ]
         return [self._systems_table(), *reading, *(table for table in named if table.title != READ)]
 
     def page_notes(self) -> list[str]:
         """Return the notes, and what must be known of the accuracy."""
-        return [*super().page_notes(), *(self.accuracy["notes"] if self.accuracy else ())]
+        return [*super().page_notes(), *(self.accuracy["notes"] if self.accuracy else ()), *self._long_note()]
 
     @property
     def open_tables(self) -> int:
         """How many tables the page shows at first: the systems, and the answers to read; a click opens the others."""
-        return 1 + any(table.title == READ for table in self.page_tables())
+        return 1 + bool(self.results.to_read.first)
 
     def answers_of_page(self) -> list[ViewedAnswer]:
         """Return all answers with what was computed of them; none where rows were not kept."""
@@ -546,11 +564,13 @@ class ScoreReport(Report):
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         results, notes = self.results, self.accuracy["notes"] if self.accuracy else []
         first, systems = results.metrics[self._first], self._systems_table()
+        systems.rows = [[row[0] + " *" * (row[0] in self._long), *row[1:]] for row in systems.rows]
         caution = [as_sentence(metric.error_rate) for metric in results.metrics.values() if metric.error_rate]
         main = "" if first.flagged else f" ({self._scorers[self._first].main}, 0 to 1)"
         measures = [first.measures + main] * bool(first.measures)
         faults = of_faults(results.judge.faults, self.accuracy) if results.judge.faults else []
         why, steps = untold(notes)
+        long = [f"* {note}" for note in self._long_note()]
         accuracy = why or [self._of_accuracy()] if self.accuracy else self.findings
         shown = {*caution, *accuracy, *steps}
         print_first_screen(
@@ -558,7 +578,7 @@ class ScoreReport(Report):
             [finding for finding in accuracy if finding not in caution],
             self.headline,
             replace(systems, title="", header=screen_header(systems), short={}),
-            [note for note in [*faults, *measures, *notes, *self.notes] if as_sentence(note) not in shown],
+            [note for note in [*faults, *long, *measures, *notes, *self.notes] if as_sentence(note) not in shown],
             self._more(),
             partial(self._print_reading, console),
             caution,
