@@ -38,7 +38,7 @@ def test_three_rows_have_no_interval_and_no_small_p(tmp_path, count):
     assert found["scores"]["mine"]["a"] == {"value": 0.98, "low": None, "high": None}
     (pair,) = found["tests"]["mine"]["pairs"]
     assert pair["difference"]["low"] is None
-    assert pair["p"] >= 0.2
+    assert pair["p_uncorrected"] >= 0.2
     said = "only one question" if count == 1 else f"only {count} questions"
     said += ": too few for intervals, which need 5"
     assert said in report["notes"]

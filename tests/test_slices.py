@@ -51,7 +51,7 @@ def test_a_slice_is_the_comparison_of_its_rows(two, sliced):
 
 def test_p_values_are_corrected_over_all_slices(sliced):
     pairs = [pair for found in sliced.slices["metrics"]["aev"].values() for pair in found["pairs"]]
-    raw = np.array([pair["p"] for pair in pairs])
+    raw = np.array([pair["p_uncorrected"] for pair in pairs])
     corrected = [pair["p_corrected"] for pair in pairs]
     assert corrected == pytest.approx(resampling.adjust_p_values(raw), rel=1e-4)
     assert min(corrected) > raw.min()

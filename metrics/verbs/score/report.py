@@ -17,6 +17,7 @@ from ...reports.excerpt import MOST_LINES, judged_lines, reading_lines, set_line
 from ...reports.report import (
     MOST_NAMED,
     WIDTH,
+    Finding,
     Report,
     as_sentence,
     caution_of_words,
@@ -25,7 +26,7 @@ from ...reports.report import (
     highest,
     highest_accuracy,
     judge_names,
-    lead_sentence,
+    lead,
     of_faults,
     print_first_screen,
     say,
@@ -426,42 +427,33 @@ class ScoreReport(Report):
 
     @property
     def certainty(self) -> list[str]:
-        """The interval of the lead of the first of two systems, or of the only one; what the accuracy assumes."""
-        if not self.accuracy:
-            return []
-        leads = [tuple(100 * end for end in ends) for ends in self.leads.values()]
-        sentences = [
-            f"The lead is between {low:+.0f} and {high:+.0f} points (95% interval)." for _, low, high in leads
-        ]
-        if len(self.systems) == 1:
-            (of,) = self._judged_systems.values()
-            sentences = [f"Its 95% interval is {number(of['low'])} to {number(of['high'])}."] * (of["low"] is not None)
-        assumes = [f"The accuracy {self.accuracy['assumes']}."] * bool(self.accuracy["assumes"])
-        return [*sentences * (len(self.systems) < 3), *assumes]
+        """What the accuracy assumes."""
+        assumes = self.accuracy and self.accuracy["assumes"]
+        return [f"The accuracy {assumes}."] * bool(assumes)
 
     @property
-    def findings(self) -> list[str]:
+    def conclusions(self) -> list[Finding]:
         """Which system is better and whether that may be chance; what the accuracy rests on is a fact."""
-        accuracy = []
-        if self.accuracy:
-            why, _ = untold(self.accuracy["notes"])
-            accuracy = why or [self._of_accuracy()]
         scores = self.results.scores[self._first]
         names = self._scorers[self._first].main, *self._scorers[self._first].beside
         orders = differing_orders(names, scores) * (self._first != self.judge)
         words, further = map(as_sentence, self._words[:1]), map(as_sentence, self._words[1:])
         by_metric = [sentence for metric in self.results.metrics for sentence in self._of_metric(metric, bool(orders))]
-        return [*accuracy, *orders, *words, *by_metric, *further]
+        return [*self._of_accuracy(), *map(Finding, [*orders, *words, *by_metric, *further])]
 
-    def _of_accuracy(self) -> str:
-        """Return which system is better and whether that may be chance."""
+    def _of_accuracy(self) -> list[Finding]:
+        """Return which system is better and whether that may be chance, or why it cannot be told."""
+        if not self.accuracy:
+            return []
+        if why := untold(self.accuracy["notes"])[0]:
+            return why
         systems, behind = self._judged_systems, self._judged.behind
         if len(systems) == 2 and self.leads:
             ((system, ends),) = self.leads.items()
             first = next(other for other in systems if other != system)
             difference = dict(zip(("value", "low", "high"), ends, strict=True))
-            return lead_sentence(first, system, difference, system not in behind)
-        return highest_accuracy(systems, [system for system in self.leads or systems if system not in behind])
+            return [lead({"first": first, "second": system, "difference": difference}, system not in behind)]
+        return [highest_accuracy(systems, [system for system in self.leads or systems if system not in behind])]
 
     @property
     def _are_labelled(self) -> bool:
@@ -550,12 +542,12 @@ class ScoreReport(Report):
         main = "" if first.flagged else f" ({self._scorers[self._first].main}, 0 to 1)"
         measures = [first.measures + main] * bool(first.measures)
         faults = of_faults(results.judge.faults, self.accuracy) if results.judge.faults else []
-        why, steps = untold(notes)
-        accuracy = why or [self._of_accuracy()] if self.accuracy else self.findings
-        shown = {*caution, *accuracy, *steps}
+        _, steps = untold(notes)
+        findings = [finding for finding in self._of_accuracy() or self.conclusions if str(finding) not in caution]
+        shown = {*caution, *map(str, findings)}
         print_first_screen(
             console,
-            [finding for finding in accuracy if finding not in caution],
+            findings,
             self.headline,
             replace(systems, title="", header=screen_header(systems), short={}),
             [note for note in [*faults, *measures, *notes, *self.notes] if as_sentence(note) not in shown],
