@@ -232,8 +232,9 @@ def test_the_first_screen_has_the_finding_one_number_and_what_to_read(repository
     text = shown(repository)
     lines = text.splitlines()
     assert len(lines) <= 30
-    assert lines[:2] == [
-        "chatty leads terse by 16 points [-6, +38], but this could be chance.",
+    assert lines[:3] == [
+        "chatty leads terse by 16 points, but this could be chance. 95% interval: -6 to",
+        "+38 points.",
         "88 answers of 2 systems, judged by AVA (small), 88 labelled",
     ]
     assert "Read these first (" in text

@@ -44,8 +44,8 @@ def test_a_slice_is_the_comparison_of_its_rows(two, sliced):
     assert found["questions"] == 30
     assert found["scores"] == expected["scores"]["aev"]
     [pair], [other] = found["pairs"], expected["tests"]["aev"]["pairs"]
-    assert {name: pair[name] for name in ("difference", "p", "wins", "losses")} == {
-        name: other[name] for name in ("difference", "p", "wins", "losses")
+    assert {name: pair[name] for name in ("difference", "p_uncorrected", "wins", "losses")} == {
+        name: other[name] for name in ("difference", "p_uncorrected", "wins", "losses")
     }
 
 

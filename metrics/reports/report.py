@@ -161,14 +161,14 @@ class Report:
         `names` of files stand in its commands, {"FILE": name}.
         """
         first, *others = self.page_conclusions or [Finding("")]
-        further = [text for finding in others for text in (finding.sentence, finding.certainty) if text]
         shown = {*self.findings, *self.next_steps}
         notes = [note for note in self.page_notes() if not isinstance(note, Untold) and as_sentence(note) not in shown]
         note, notes = first_and_further(notes)
         steps = [f"{step[:1].upper()}{step[1:]}" for step in self.next_steps]
         steps.sort(key=lambda step: "genqa-metrics " not in step)
         certainty = [*filter(None, [first.certainty]), *self.certainty]
-        texts = {"finding": [*filter(None, [first.sentence])], "certainty": certainty, "further": further}
+        texts = {"finding": [*filter(None, [first.sentence])], "certainty": certainty}
+        texts["further"] = list(map(str, others))
         texts |= {"note": note, "notes": notes, "facts": self.page_facts()}
         texts = {name: _commands_with_files(lines, names or {}) for name, lines in texts.items()}
         steps = [_commands_with_files(_with_commands_apart(step), names or {}) for step in steps]

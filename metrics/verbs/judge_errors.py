@@ -222,7 +222,9 @@ class JudgeErrors:
     ) -> list[str]:
         """Return two notes per remedy: why systems have no estimate, and what to do."""
         untold = {system: of.reasons for system, of in estimates.items() if of.basis == estimation.NOTHING}
-        advice = to_label({system: systems[system] for system in untold}, verb)
+        if not untold:
+            return []
+        advice = to_label({system: systems[system] for system in untold}, verb, are_all=len(untold) == len(systems))
         if self.measured and self.measured.method == "calibrated":  # then there are labels
             advice = f"labels of these rows tell more: genqa-metrics {verb} FILE --labels LABELS"
         if self.stronger and self.unlike.keys() & untold.keys():
@@ -315,10 +317,14 @@ def best_first(systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return sorted(systems, key=lambda system: -(systems[system]["accuracy"] or 0))
 
 
-def to_label(systems: Mapping[str, Mapping[str, Any]], verb: str, why: str = "") -> str:
-    """Return how many answers of systems to label at first, why, and the commands that label and use the labels."""
+def to_label(systems: Mapping[str, Mapping[str, Any]], verb: str, why: str = "", are_all: bool = True) -> str:
+    """Return how many answers of systems to label at first, why, and the commands that label and use the labels.
+
+    Systems are named unless they `are_all`.
+    """
     number = LABELS_TO_BEGIN if any(of["rows"] > LABELS_TO_BEGIN for of in systems.values()) else "all"
-    answers = f"{number} answers{' of every system' * (len(systems) > 1)}"
+    whose = " of every system" * (len(systems) > 1) if are_all else f" of {briefly([*systems])}"
+    answers = f"{number} answers{whose}"
     then = f"then: genqa-metrics {verb} FILE --labels labels.jsonl"
     return f"label {answers}{why}: genqa-metrics label FILE -o labels.jsonl, {then}"
 
@@ -345,28 +351,28 @@ def what_decides(systems: Mapping[str, Mapping[str, Any]], judge: str) -> str:
 
     >>> labelled = {"basis": "labels and judge", "source": "labels and judge", "rows": 24, "labelled": 9}
     >>> what_decides({"a": labelled, "b": labelled}, "AVA")
-    '18 of 48 answers have labels; for the others the judge AVA counts, corrected by these labels.'
+    '18 of 48 answers have labels; for the others the judge AVA counts, corrected by the labels.'
     """
-    groups: dict[tuple[str, bool, bool], list[str]] = {}
+    helped = {of["basis"] == estimation.TOGETHER for of in systems.values() if 0 < of["labelled"] < of["rows"]}
+    others = f"the judge {judge} counts{' where it helps' * (len(helped) > 1)}, corrected by the labels"
+    groups: dict[str, list[str]] = {}
     for system, of in systems.items():
-        is_complete = of["labelled"] == of["rows"]
-        groups.setdefault((of["basis"], is_complete, bool(of["labelled"])), []).append(system)
+        where = "the answers that calibrated it" if of["source"] == CALIBRATED else "other data"
+        if of["basis"] == estimation.MEASURED:
+            told = f": the judge {judge} decides, and is assumed to err as often as on {where}"
+        elif of["basis"] == estimation.NOTHING:
+            told = f": these are verdicts of the judge {judge}" * (of["labelled"] < of["rows"])
+        else:
+            decides = of["labelled"] == of["rows"] or not any(helped)
+            told = ", which decide" if decides else f"; for the others {others}"
+        groups.setdefault(f"{'no ' * (not of['labelled'])}labels{told}.", []).append(system)
     sentences = []
-    for (basis, is_complete, _), names in groups.items():
+    for told, names in groups.items():
         labelled, rows = (sum(systems[name][count] for name in names) for count in ("labelled", "rows"))
         answers = f"{rows:,} answers" + f" of {briefly(names)}" * (len(groups) > 1)
-        have = f"{'All' if is_complete else f'{labelled:,} of'} {answers} have labels"
-        if not labelled:
-            have = f"The {answers} have no labels" if len(groups) > 1 else "No labels"
-        if basis == estimation.TOGETHER:
-            sentences.append(f"{have}; for the others the judge {judge} counts, corrected by these labels.")
-        elif basis == estimation.LABELS:
-            sentences.append(f"{have}, which decide{' alone' * (not is_complete)}.")
-        elif basis == estimation.NOTHING:
-            sentences.append(f"{have}." if is_complete else f"{have}: these are verdicts of the judge {judge}.")
-        else:
-            where = "the answers that calibrated it" if systems[names[0]]["source"] == CALIBRATED else "other data"
-            sentences.append(f"{have}: the judge {judge} decides, and is assumed to err as often as on {where}.")
+        number = "The" if not labelled else "All" if labelled == rows else f"{labelled:,} of"
+        is_short = not labelled and len(groups) == 1
+        sentences.append(f"{told[:1].upper()}{told[1:]}" if is_short else f"{number} {answers} have {told}")
     return " ".join(sentences)
 
 

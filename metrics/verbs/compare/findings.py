@@ -45,7 +45,7 @@ def _why_untold(by: Ranking) -> str:
 def _of_estimated(report: Report, by: Ranking) -> Finding:
     """Return how the systems with an estimate differ."""
     if by.accuracy and len(by.estimated) == 2 and not report.too_few_differ(by.pairs[0]):
-        [pair] = (pair for pair in by.pairs if {pair["first"], pair["second"]} == {*by.estimated})
+        pair = by.pairs[0]
         finding = lead(pair, not is_clear(pair), f", p {p_value(pair['p_corrected'])}")
         return finding if len(report.metrics) == 1 else replace(finding, sentence=f"{by.name}: {finding.sentence}")
     ahead = by.leaders if {*product(by.leaders, by.worse)} <= {*by.significant} else by.order[:1]

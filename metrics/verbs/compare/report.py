@@ -561,10 +561,10 @@ class CompareReport(Report):
 
 def _more_labels(systems: Mapping[str, Mapping], path: str) -> str:
     """Return how many answers to label next, and the commands that add labels to a file and use them."""
-    labelled, rows = (max(of[name] for of in systems.values()) for name in ("labelled", "rows"))
-    if not labelled:
+    labelled, rows = [of["labelled"] for of in systems.values()], max(of["rows"] for of in systems.values())
+    if not any(labelled):
         return to_label(systems, "compare", CAN_ERR_MORE)
-    number = min(max(LABELS_TO_BEGIN, 2 * labelled), rows)
+    number = min(max(LABELS_TO_BEGIN, 2 * min(labelled)), rows)
     left = sum(of["rows"] - of["labelled"] for of in systems.values())
     answers = f"{number:,} answers of every system" if number < rows else f"the other {left:,} answers"
     return f"label {answers}{label_more(path, number, 'compare')}"
