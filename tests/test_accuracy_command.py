@@ -130,6 +130,14 @@ def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
     assert estimated(rows, columns={"judge": "judge", "label": ""}).help_of_judge() == ""
 
 
+def test_intervals_are_corrected_for_the_tests_that_were_made(judged):
+    """Without labels of the third system its accuracy cannot be told, and one of three pairs is tested."""
+    rows, labels = ([*of, *({**row, "system": "c"} for row in of if row["system"] == "a")] for of in judged)
+    every, without_third = (estimated(rows, some).to_markdown() for some in (labels, judged[1]))
+    assert "corrected for 3 tests (Holm)" in every
+    assert "corrected for" not in without_third
+
+
 def test_without_labels_a_column_tells_no_accuracy(judged):
     report = estimated(judged[0])
     assert report.systems["a"]["accuracy"] is report.systems["a"]["low"] is None

@@ -347,32 +347,32 @@ def assumption(systems: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def what_decides(systems: Mapping[str, Mapping[str, Any]], judge: str) -> str:
-    """Return what the accuracy of systems rests on, labels or the judge with this name, in sentences.
+    """Return what the accuracy of systems rests on, labels or this judge, in sentences.
 
     >>> labelled = {"basis": "labels and judge", "source": "labels and judge", "rows": 24, "labelled": 9}
-    >>> what_decides({"a": labelled, "b": labelled}, "AVA")
+    >>> what_decides({"a": labelled, "b": labelled}, "the judge AVA")
     '18 of 48 answers have labels; for the others the judge AVA counts, corrected by the labels.'
     """
     helped = {of["basis"] == estimation.TOGETHER for of in systems.values() if 0 < of["labelled"] < of["rows"]}
-    others = f"the judge {judge} counts{' where it helps' * (len(helped) > 1)}, corrected by the labels"
+    others = f"{judge} counts{' where it helps' * (len(helped) > 1)}, corrected by the labels"
     groups: dict[str, list[str]] = {}
     for system, of in systems.items():
         where = "the answers that calibrated it" if of["source"] == CALIBRATED else "other data"
         if of["basis"] == estimation.MEASURED:
-            told = f": the judge {judge} decides, and is assumed to err as often as on {where}"
+            basis = f": {judge} decides, and is assumed to err as often as on {where}"
         elif of["basis"] == estimation.NOTHING:
-            told = f": these are verdicts of the judge {judge}" * (of["labelled"] < of["rows"])
+            basis = f": these are verdicts of {judge}" * (not of["labelled"])
         else:
             decides = of["labelled"] == of["rows"] or not any(helped)
-            told = ", which decide" if decides else f"; for the others {others}"
-        groups.setdefault(f"{'no ' * (not of['labelled'])}labels{told}.", []).append(system)
+            basis = ", which decide" if decides else f"; for the others {others}"
+        groups.setdefault(f"{'no ' * (not of['labelled'])}labels{basis}.", []).append(system)
     sentences = []
-    for told, names in groups.items():
+    for basis, names in groups.items():
         labelled, rows = (sum(systems[name][count] for name in names) for count in ("labelled", "rows"))
         answers = f"{rows:,} answers" + f" of {briefly(names)}" * (len(groups) > 1)
         number = "The" if not labelled else "All" if labelled == rows else f"{labelled:,} of"
         is_short = not labelled and len(groups) == 1
-        sentences.append(f"{told[:1].upper()}{told[1:]}" if is_short else f"{number} {answers} have {told}")
+        sentences.append(f"{basis[:1].upper()}{basis[1:]}" if is_short else f"{number} {answers} have {basis}")
     return " ".join(sentences)
 
 

@@ -262,6 +262,11 @@ class AccuracyReport(Report):
         return f"{self._counts}, judged by {self.judged_by}"
 
     @property
+    def _what_decides(self) -> str:
+        is_column = self.judge.startswith("column:")
+        return what_decides(self.systems, self.judged_by if is_column else f"the judge {self.judged_by}")
+
+    @property
     def _counts(self) -> str:
         answers, systems = self._sum("rows"), len(self.systems)
         return f"{answers:,} answer{'s' * (answers != 1)} of {systems} system{'s' * (systems != 1)}"
@@ -269,7 +274,7 @@ class AccuracyReport(Report):
     @property
     def certainty(self) -> list[str]:
         """The interval of the highest of several accuracies, and what these rest on."""
-        decides = what_decides(self.systems, self.judged_by)
+        decides = self._what_decides
         if len(self.systems) < 3 or any(of["low"] is None for of in self.systems.values()):
             return [decides]
         right, low, high = (number(self.systems[self._first][end]) for end in ("accuracy", "low", "high"))
@@ -329,7 +334,7 @@ class AccuracyReport(Report):
     @property
     def headline(self) -> str:
         """What was judged, and what the numbers rest on, in one line."""
-        return f"{self._counts}. {what_decides(self.systems, self.judged_by)}"
+        return f"{self._counts}. {self._what_decides}"
 
     def show(self, console: Any) -> None:
         """Print the findings, one line a system, and what to do next; `show_all` prints all tables."""

@@ -437,7 +437,7 @@ class CompareReport(Report):
         if not (judge := judge_among(self.metrics)):
             return []
         title = self._titles[[*self.metrics].index(judge)]
-        return [what_decides(self.metrics[judge]["accuracy"]["systems"], title)]
+        return [what_decides(self.metrics[judge]["accuracy"]["systems"], f"the judge {title}")]
 
     def page_facts(self) -> list[str]:
         """Return what the numbers rest on, with what the tables of systems and pairs are."""

@@ -9,7 +9,7 @@ from ...core.reading import probability_and_threshold
 from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...registry import JUDGE, SCORERS, scorer_class
 from ...reports.excerpt import chance
-from ...reports.report import Report, print_field, say
+from ...reports.report import Finding, Report, print_field, say
 from ...reports.table import number, visible
 from ...reports.viewer import ViewedAnswer
 
@@ -73,7 +73,7 @@ class Explanations(Report):
     answers: Sequence[ViewedAnswer]
     legend: str  # what marks mean
     signature: str
-    findings: Sequence[str] = ()
+    conclusions: Sequence[Finding] = ()
     notes: Sequence[str] = ()
 
     def tables(self) -> list:
@@ -106,11 +106,14 @@ class Explainer:
         scores = {name: float(column[0]) for name, column in self.scorer.row_scores(result.values).items()}
         return viewed(self.scorer, question, row, scores, (columns.get("contexts") or [()])[0])
 
-    def page(self, answers: Sequence[ViewedAnswer], title: str = "", **texts: Sequence[str]) -> str:
-        """Return explained answers as an HTML page, with "findings" and "notes"."""
+    def page(
+        self, answers: Sequence[ViewedAnswer], title: str = "", findings: Sequence[str] = (), notes: Sequence[str] = ()
+    ) -> str:
+        """Return explained answers as an HTML page."""
         title = title or f"Why {self.scorer.title} scores this answer so"
         judge = {"legend": self._legend(in_colours=True), "signature": self.scorer.signature}
-        return Explanations(title=title, answers=answers, **judge, **texts).to_html()
+        conclusions = list(map(Finding, findings))
+        return Explanations(title=title, answers=answers, conclusions=conclusions, notes=notes, **judge).to_html()
 
     @property
     def warnings(self) -> list[str]:
