@@ -148,8 +148,8 @@ def test_every_verb_says_the_same_of_a_system_with_few_labels(few_labels):
             assert "a 2 of 4 cannot tell" in words
             assert any(line.startswith("b 3 of 6 0.500 [") for line in words)
         else:
-            assert any("cannot tell (2 of 4 labelled right)" in line and " 4 of 30 " in line for line in lines)
-            assert any("0.500 [" in line and " 6 of 30 " in line for line in lines)
+            assert any("cannot tell (2 of 4 labelled right)" in line and " 4 of 30" in line for line in lines)
+            assert any("0.500 [" in line and " 6 of 30" in line for line in lines)
         assert "oo few labels: the labels are of 4 questions" in report.to_markdown()
         assert not re.search(r"no interval(?!\s+narrower)", str(report) + report.to_html())
         assert "cannot tell; people" not in report.to_markdown()
