@@ -74,7 +74,8 @@ def test_labels_and_judge_hold_the_truth_and_are_narrower_than_labels(judged):
     [pair] = report.differences
     assert len(report.findings) == 1
     (finding,) = report.conclusions
-    assert f'<p class="finding">{finding.sentence}</p>\n<p class="sure">{finding.certainty}</p>' in report.to_html()
+    top = f'<p class="finding">{finding.sentence}</p>\n<p class="sure">{finding.certainty} 160 of 600 answers'
+    assert top in report.to_html()
     assert ("could be chance" in str(report)) == (pair["difference"]["low"] <= 0 <= pair["difference"]["high"])
     assert "declined" not in str(report), "no answer declines"
     assert (pair["first"], pair["second"], pair["shared_questions"]) == ("a", "b", 300)
