@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,8 +73,11 @@ def test_labels_and_judge_hold_the_truth_and_are_narrower_than_labels(judged):
     assert report.systems["b"]["needed"]["0.05"] is None
     [pair] = report.differences
     assert len(report.findings) == 1
-    assert re.sub(r" \[.*?\]", "", report.findings[0]) in report.to_html(), "the table has the interval"
-    assert ("may be chance" in report.findings[0]) == (pair["difference"]["low"] <= 0 <= pair["difference"]["high"])
+    (finding,) = report.conclusions
+    top = f'<p class="finding">{finding.sentence}</p>\n<p class="sure">{finding.certainty} 160 of 600 answers'
+    assert top in report.to_html()
+    assert ("could be chance" in str(report)) == (pair["difference"]["low"] <= 0 <= pair["difference"]["high"])
+    assert "declined" not in str(report), "no answer declines"
     assert (pair["first"], pair["second"], pair["shared_questions"]) == ("a", "b", 300)
     assert pair["difference"]["low"] < 0.2 < pair["difference"]["high"]
     assert pair["difference"]["low"] > 0
@@ -127,6 +129,14 @@ def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
     every = estimated(rated)
     assert every.help_of_judge().endswith("every answer has a label, so its verdicts are not needed")
     assert estimated(rows, columns={"judge": "judge", "label": ""}).help_of_judge() == ""
+
+
+def test_intervals_are_corrected_for_the_tests_that_were_made(judged):
+    """Without labels of the third system its accuracy cannot be told, and one of three pairs is tested."""
+    rows, labels = ([*of, *({**row, "system": "c"} for row in of if row["system"] == "a")] for of in judged)
+    every, without_third = (estimated(rows, some).to_markdown() for some in (labels, judged[1]))
+    assert "corrected for 3 tests (Holm)" in every
+    assert "corrected for" not in without_third
 
 
 def test_without_labels_a_column_tells_no_accuracy(judged):

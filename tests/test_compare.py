@@ -1,6 +1,7 @@
 """`genqa-metrics compare`: which rows belong together, the numbers, what is written, what is said about bad input."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import combinations
 
@@ -101,7 +102,7 @@ def test_equal_differences_by_hand(tmp_path):
     unseen = 1 - 0.025 ** (1 / 5)
     low, high = (0.1 * (1 - unseen) + sign * unseen for sign in (-1, 1))
     assert pair["difference"] == pytest.approx({"value": 0.1, "low": low, "high": high}, abs=1e-6)
-    assert (pair["p"], pair["wins"]) == (1, 5)
+    assert (pair["p_uncorrected"], pair["wins"]) == (1, 5)
     assert found["notes"] == ["only 5 questions: only clear differences can be told from chance"]
 
 
@@ -275,15 +276,18 @@ def test_labels_of_people_are_what_is_tested():
     assert {system: values["value"] for system, values in found.scores["ava"]["accuracy"].items()} == {
         system: values["accuracy"] for system, values in found.metrics["ava"]["accuracy"]["systems"].items()
     }
-    assert found.findings == ["b leads a by 5 points [-36, +46], but this could be chance."]
+    assert found.findings == [
+        "b leads a by 5 points, but this could be chance. 95% interval: -36 to +46 points, p 0.801."
+    ]
+    assert "All 40 answers have labels, which decide." in str(found)
     shown = [row for asked in questions_of(found.to_html()) for row in asked["rows"]]
     assert [row["label"] for row in shown] == [row["label"] for row in rows]
     assert {(row["verdict"], row["label"]) for row in shown} == {(0, 0), (0, 1), (1, 0), (1, 1)}
     without = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", resamples=200)
     assert next(iter(without.tests["ava"])) == "accuracy"
-    assert without.headline.endswith("assumes that the judge errs as often as on other data")
-    assert without.headline in without.to_markdown()
-    assert "assumes that the judge errs as often as on other data" in without.to_html()
+    assert re.fullmatch("No labels: the judge AVA .* is assumed to err as often as on other data.", without.headline)
+    assert without.headline.replace("`", "") in without.to_markdown()
+    assert without.headline in without.to_html()
 
 
 def untold_rows(**more):
@@ -297,7 +301,8 @@ def untold_rows(**more):
 
 def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     report = genqa_metrics.compare(untold_rows(), resamples=200)
-    assert report.findings == ["No winner: the accuracy cannot be told. Judged right: good 3 of 3, bad 0 of 3."]
+    why = "Too few questions: 3 questions, an interval needs 5."
+    assert report.findings == [f"No winner: the accuracy cannot be told. {why} Judged right: good 3 of 3, bad 0 of 3."]
     assert "good is significantly better" not in report.to_html() + str(report)
     assert "good 3 of 3 cannot tell" in " ".join(str(report).split())
     page = report.to_html()
@@ -350,9 +355,10 @@ def test_a_system_without_an_estimate_is_not_tested_and_the_others_are_named():
     report = genqa_metrics.compare(rows, "ava", resamples=200)
     shown = " ".join(str(report).split())
     assert (
-        "right is significantly better than wrong. The accuracy of long cannot be told, so long may be better."
+        "right is significantly better than wrong, by 100 points. 95% interval: +66 to +100 points, p <0.001. "
         in shown
     )
+    assert "The accuracy of long cannot be told, so long may be better." in shown
     assert "corrected" not in shown.partition("p below 0.05")[2]
     assert "wrong leads long" not in shown
     assert report.settings["tests"] == 1
@@ -369,10 +375,10 @@ def test_a_large_lead_that_can_be_chance_is_not_called_close():
         return genqa_metrics.compare(rows, "ava", resamples=200).findings[0]
 
     good, fair, bad = range(24), range(20, 36), range(34, 36)
-    assert finding(good=good, fair=fair).startswith("good leads fair by 20 points [")
-    assert "); good and fair are significantly better than bad" in finding(good=good, fair=fair, bad=bad)
+    assert finding(good=good, fair=fair).startswith("good leads fair by 20 points, but this could be chance. 95% ")
+    assert "). good and fair are significantly better than bad." in finding(good=good, fair=fair, bad=bad)
     assert "Too close to call: good is ahead of near" in finding(good=good, near=range(1, 24))
-    assert "No two of the 3 systems differ significantly; good leads fair" in finding(good=good, fair=fair, near=good)
+    assert "No two of the 3 systems differ significantly. good leads fair" in finding(good=good, fair=fair, near=good)
 
 
 @pytest.mark.parametrize(
@@ -380,10 +386,14 @@ def test_a_large_lead_that_can_be_chance_is_not_called_close():
     [
         (
             {"a": range(12), "b": range(12)},
-            "With 12 questions labelled, only differences of about 50",
+            "Label 30 answers of every system: genqa-metrics label FILE --number 30 -o labels.jsonl, then: "
+            "genqa-metrics compare FILE --labels labels.jsonl.",
         ),
-        ({"a": range(12), "b": range(6, 18)}, "Label the other 56 answers, 24 of 80 have a label."),
-        ({"a": range(40), "b": range(40)}, "Add questions: with 40, only differences of about "),
+        (
+            {"a": range(25), "b": range(20, 40)},
+            "Label the other 35 answers: genqa-metrics label FILE --number 40 -o labels.jsonl",
+        ),
+        ({"a": range(40), "b": range(40)}, "Add questions: with 40, a lead below about 17 points is hardly ever "),
     ],
 )
 def test_the_next_step_is_labels_where_answers_have_none(labelled, step):
@@ -417,12 +427,12 @@ def test_the_next_step_goes_on_with_a_file_that_label_wrote(by_label, tmp_path):
 def test_a_page_begins_with_one_finding():
     """A second metric's stands with its table; ranks and clusters are left to the other forms."""
     report = genqa_metrics.compare(untold_rows(), ["ava", "aev"], resamples=200)
-    (before, after), (first, second) = report.to_html().split("</header>"), report.findings
-    assert first in before
-    assert second in after
-    assert second not in before
+    (before, after), (first, second) = report.to_html().split("</header>"), report.conclusions
+    assert f'<p class="finding">{first.sentence}</p>\n<p class="sure">{first.certainty}' in before
+    assert str(second) in after
+    assert str(second) not in before
     assert "luster" not in after
-    assert first not in replace(report, findings=report.findings[1:]).to_html()
+    assert first.sentence not in replace(report, conclusions=report.conclusions[1:]).to_html()
 
 
 def test_verdicts_rank_no_system_where_the_accuracy_cannot_be_told():
@@ -482,11 +492,12 @@ def test_verdicts_that_differ_significantly_are_said_with_what_cannot_be_told():
     rows = [row | {"question": f"{row['question']} ({n})"} for row in untold_rows() for n in range(8)]
     for n, row in enumerate(rows):
         row["references"] = [f"{row['references'][0]} {'word ' * 60}"] if n % 2 else row["references"]
-    (finding,) = genqa_metrics.compare(rows, resamples=400).findings
-    assert finding == (
-        "No winner: the accuracy cannot be told. Judged right: good 24 of 24, bad 0 of 24. By verdicts alone good "
-        "is significantly ahead of bad, but the judge can err more on one system than on another."
-    )
+    assert genqa_metrics.compare(rows, resamples=400).findings == [
+        "No winner: the accuracy cannot be told. 50% of the references have an unusual length for this judge. Judged "
+        "right: good 24 of 24, bad 0 of 24.",
+        "By verdicts alone good is significantly ahead of bad, but the judge can err more on one system than on "
+        "another.",
+    ]
 
 
 def test_the_screen_has_every_tested_pair_and_says_how_many_rows_decide():
@@ -532,9 +543,9 @@ def test_the_screen_says_where_the_judge_does_not_help():
 )
 def test_rows_say_whose_verdicts_they_show(labelled, said):
     shown = str(genqa_metrics.compare(labelled_rows(labelled), "ava", resamples=200, rows=20))
-    assert "(judge)" not in "".join(shown.partition("Where ")[2].splitlines()[:4]), "people's labels first"
+    assert "(judge" not in "".join(shown.partition("Where ")[2].splitlines()[:4]), "people's labels first"
     assert f" differ, by {said}: " in shown
-    assert ("(judge)  b" in shown) == (labelled < 20)
+    assert ("wrong (judge, <0.01)  b" in shown) == (labelled < 20)
 
 
 @pytest.mark.parametrize("number", [0, 5, 6])

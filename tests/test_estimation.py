@@ -6,6 +6,7 @@ import pytest
 import scipy.stats
 from genqa_metrics.statistics.estimation import (
     LabelPlan,
+    Reason,
     accuracy_tests,
     estimate_accuracy,
     label_tests,
@@ -38,7 +39,7 @@ def test_errors_measured_on_other_data_never_replace_labels(errors):
         judged = np.clip(np.where(rng.random(rows) < 0.9, truth, 1 - truth) + rng.normal(0, 0.1, rows), 0, 1)
         known = (rng.random(rows) < rng.uniform(0.1, 0.9)) | (asked < 8)
         sums = question_sums(judged, judged >= 0.5, np.where(known, truth, np.nan), np.full(rows, known.mean()), asked)
-        result, alone = estimate_accuracy(sums, errors), estimate_accuracy(sums, None, "unknown")
+        result, alone = estimate_accuracy(sums, errors), estimate_accuracy(sums, None, [Reason("unknown")])
         bases.add(result.basis)
         for name in ("value", "low", "high", "basis", "labels_alone"):
             assert getattr(result, name) == getattr(alone, name)
@@ -52,7 +53,7 @@ def test_with_labels_of_four_questions_the_judge_is_an_assumption():
     labels = np.where(np.arange(60) < 4, 1.0, np.nan)
     sums = question_sums(verdicts, verdicts, labels, 1 / 15)
     assert estimate_accuracy(sums, ERRORS).basis == "judge's measured errors"
-    unknown = estimate_accuracy(sums, None, "not measured")
+    unknown = estimate_accuracy(sums, None, [Reason("not measured")])
     assert unknown.value is None
     assert unknown.reason == "too few labels: the labels are of 4 questions, an interval needs 5"
     labels[4] = 1
@@ -64,7 +65,7 @@ def test_too_few_labels_count_the_labelled_questions_and_what_they_are_worth():
     verdicts, labels = np.ones(60), np.where(np.arange(60) < 4, 1.0, np.nan)
     sums = question_sums(verdicts, verdicts, labels, np.where(np.arange(60) == 0, 1 / 60, 1 / 10))
     worth = "the labels are of 4 questions that count as 2.0 (unequal weights), an interval needs 5"
-    assert estimate_accuracy(sums, None, "not measured").reason == f"too few labels: {worth}"
+    assert estimate_accuracy(sums, None, [Reason("not measured")]).reason == f"too few labels: {worth}"
 
 
 def test_right_and_declined_are_at_most_all():
@@ -103,7 +104,7 @@ def test_a_gate_is_not_passed_by_what_cannot_be_told(tmp_path):
     path = save(tmp_path / "rows.jsonl", [row | {"label": 1, "by": 1} for row in rows])
     out, told = run("accuracy", path, "--column", "judge=by", "--fail-under", "low=0.85", status=3)
     assert "low of rows cannot be told" in told
-    assert "too few questions" in out + told
+    assert "Too few questions" in out + told
 
 
 def test_one_label_of_100_that_is_none_costs_one_row():
@@ -241,7 +242,9 @@ def test_a_system_without_an_estimate_has_no_difference():
     judged, weaker = (
         estimate_accuracy(question_sums(of, of, np.full(60, np.nan), 1.0), ERRORS) for of in (verdicts, 1 - verdicts)
     )
-    unknown = estimate_accuracy(question_sums(verdicts, verdicts, np.full(60, np.nan), 1.0), None, "not measured")
+    unknown = estimate_accuracy(
+        question_sums(verdicts, verdicts, np.full(60, np.nan), 1.0), None, [Reason("not measured")]
+    )
     tests, alone = accuracy_tests([judged, unknown, weaker]), accuracy_tests([judged, weaker])
     assert np.isnan(tests.p_values).tolist() == [True, False, True]
     low, _ = tests.limits(np.full(3, 0.05))

@@ -72,7 +72,7 @@ def test_rows_with_the_text_of_a_question_are_one_cluster(tmp_path, how):
         "only 12 questions: only clear differences can be told from chance",
     ]
     (pair,) = found["metrics"]["x"]["tests"]["x"]["pairs"]
-    assert pair["p"] > 0.5  # of 120 independent rows it would be 0.08
+    assert pair["p_uncorrected"] > 0.5  # of 120 independent rows it would be 0.08
     assert pair["difference"]["low"] < -0.4 < 0.6 < pair["difference"]["high"]
     assert "12 questions in 120 rows of each" in run("compare", *paths, "-c", "x", "--format", "markdown")[0]
 

@@ -10,7 +10,7 @@ from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
 from genqa_metrics.core.judge_model import MEASURED_FILE, short_digest
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.statistics.estimation import LABELS, NOTHING
+from genqa_metrics.statistics.estimation import LABELS, NOTHING, AccuracyEstimate
 from genqa_metrics.statistics.intervals import rogan_gladen
 from genqa_metrics.verbs.judge_errors import UNMEASURED, JudgeErrors, help_of_judge, measured_for
 
@@ -77,16 +77,31 @@ def test_the_judge_large_is_offered_with_its_size_where_it_can_tell_more(judge, 
     """Not where the rows are too few for any judge, nor to who has chosen a judge."""
     scorer = make_scorer("ava")
     errors = JudgeErrors.of(scorer, {"a": {"profiled": rows, "unsure": 0.8 * rows}})
-    values = {"basis": NOTHING, "rows": rows, "reason": errors.unknown_for["a"], "labelled": 0}
+    values, estimate = (
+        {"basis": NOTHING, "rows": rows, "labelled": 0},
+        AccuracyEstimate(None, None, None, NOTHING, errors.unknown_for["a"]),
+    )
     gigabytes = ENCODERS[CAUSAL_MODEL].megabytes / 1000
     large = f"--set ava.checkpoint=large ({gigabytes:.1f} GB once, about a row a second; right on "
-    why, what_to_do = errors.notes({"a": values})
+    why, what_to_do = errors.notes({"a": values}, {"a": estimate})
     assert large not in why
     assert (large in what_to_do) is offered
     labelled = {"effective_sample_size": 20, "low": 0.1, "labelled": 20, "rows": 100, "basis": LABELS}
     confusion = dict.fromkeys(("accepted", "rejected", "missed", "let_through"), 5)
     assert large in help_of_judge({"a": labelled}, confusion, scorer.stronger)
     assert make_scorer("ava", {"checkpoint": str(judge)}).stronger == ""
+
+
+def test_a_system_whose_long_answers_the_judge_decides_is_named():
+    """Labels of people decide for the other one."""
+    errors = JudgeErrors.of(make_scorer("ava"), {name: {"profiled": 30, "answer_words:6": 30} for name in "ab"})
+    bases = {"a": NOTHING, "b": LABELS}
+    estimates = {name: AccuracyEstimate(None, None, None, basis) for name, basis in bases.items()}
+    notes = errors.notes(
+        {name: {"basis": basis, "rows": 30, "labelled": 0} for name, basis in bases.items()}, estimates
+    )
+    long = "a: its answers are long, and of long answers this judge gets 64% right (in a test)"
+    assert [note for note in notes if "long" in note and "label" not in note] == [long]
 
 
 @pytest.fixture
@@ -133,11 +148,12 @@ def test_every_verb_says_the_same_of_a_system_with_few_labels(few_labels):
             assert "a 2 of 4 cannot tell" in words
             assert any(line.startswith("b 3 of 6 0.500 [") for line in words)
         else:
-            assert any("cannot tell (2 of 4 labelled right)" in line and " 4 of 30 " in line for line in lines)
-            assert any("0.500 [" in line and " 6 of 30 " in line for line in lines)
-        assert "too few labels: the labels are of 4 questions" in report.to_markdown()
+            assert any("cannot tell (2 of 4 labelled right)" in line and " 4 of 30" in line for line in lines)
+            assert any("0.500 [" in line and " 6 of 30" in line for line in lines)
+        assert "oo few labels: the labels are of 4 questions" in report.to_markdown()
         assert not re.search(r"no interval(?!\s+narrower)", str(report) + report.to_html())
         assert "cannot tell; people" not in report.to_markdown()
+        assert "With fewer than 30 labels an interval is rough: b 6." in " ".join(str(report).split())
     scored, _, accuracy = few_labels
     assert scored.accuracy["systems"]["a"]["accuracy"] is accuracy.systems["a"]["accuracy"] is None
     for report in (scored, accuracy):

@@ -38,7 +38,7 @@ def test_three_rows_have_no_interval_and_no_small_p(tmp_path, count):
     assert found["scores"]["mine"]["a"] == {"value": 0.98, "low": None, "high": None}
     (pair,) = found["tests"]["mine"]["pairs"]
     assert pair["difference"]["low"] is None
-    assert pair["p"] >= 0.2
+    assert pair["p_uncorrected"] >= 0.2
     said = "only one question" if count == 1 else f"only {count} questions"
     said += ": too few for intervals, which need 5"
     assert said in report["notes"]
@@ -55,7 +55,7 @@ def test_large_scores_are_compared_as_small_ones_are(tmp_path):
         moved = {name: [value + more for value in some] for name, some in values.items()}
         report = json.loads(compared(systems(folder, 40, **moved), "--format", "json"))
         (pair,) = report["metrics"]["mine"]["tests"]["mine"]["pairs"]
-        found[more] = [pair[name] for name in ("p", "wins", "ties", "losses")]
+        found[more] = [pair[name] for name in ("p_uncorrected", "wins", "ties", "losses")]
     assert found[1e9] == pytest.approx(found[10.0], rel=0.02)
 
 

@@ -157,14 +157,16 @@ def test_faults_are_of_all_answers_that_are_judged_wrong_and_not_called_right(re
 
 
 def test_without_labels_the_first_line_says_what_is_assumed(reports):
-    kind, *verbs = reports
+    kind, scored, *pairs = reports
     assumed = {"none": "errs as often as on other data", "few of one": "errs on cheap as often as on other data"}
-    for report in verbs:
+    decides = "the judge AVA (small) decides, and is assumed to err as often as on other data."
+    decided = {"none": f"No labels: {decides}", "few of one": f"3 of 40 answers of cheap have labels: {decides}"}
+    for report, said in ((scored, assumed), *((report, decided) for report in pairs)):
         first = " ".join(str(report).split("\n\n")[0].split())
-        assert ("assumes that the judge" in first) == (kind in assumed)
-        assert assumed.get(kind, "") in first
-        assert assumed.get(kind, "") in report.to_html()
-        assert assumed.get(kind, "") in report.to_markdown()
+        assert ("assume" in first) == (kind in said)
+        assert said.get(kind, "") in first
+        assert said.get(kind, "") in report.to_html()
+        assert said.get(kind, "") in report.to_markdown()
 
 
 def test_a_table_names_its_test_and_what_is_corrected(reports):

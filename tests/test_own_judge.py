@@ -68,7 +68,7 @@ def test_a_calibration_is_used_by_score_compare_and_accuracy_and_named_by_them(c
     compared = genqa_metrics.compare(rows, "ava", {"ava": settings}, calibration=str(path), resamples=100)
     found = genqa_metrics.accuracy(rows, settings=settings, calibration=str(path))
     for shown in (scored.to_markdown(), compared.to_markdown(), compared.to_html(), str(found)):
-        assert "calibrated on 80 labels of yours" in shown
+        assert "calibrated on 80 labels of yours" in " ".join(shown.split())
     digest = report.calibration["digest"][:12]
     assert f"|calibration:{digest}|" in scored.signatures["ava"]
     assert f"|calibration:{digest}|" in found.judge
@@ -173,7 +173,7 @@ def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     rows = save(tmp_path / "rows.jsonl", mostly_right)
     arguments = f"calibrate {rows} -o {tmp_path}/mine.json -s ava.checkpoint={settings['checkpoint']}".split()
     out, _ = run(*arguments)
-    for text in ("as it is", "Calibration helps: on questions", "Written to"):
+    for text in ("as it is", "Calibration helps. On questions", "Written to"):
         assert text in out
     assert "(better on " in out
     assert read_calibration(tmp_path / "mine.json").content["labels"] == 60
@@ -245,7 +245,7 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(judges, tmp_path)
     shown = [unlike.to_markdown(), accuracy.to_html()]
     shown.append(genqa_metrics.compare(rows, "ava", {"ava": settings}, resamples=100).to_html())
     for text in shown:
-        assert "cannot be told from these rows" in text
+        assert "cannot be told" in text
         assert "unusual length for this judge" in text
     assert "unusual length" not in like.to_markdown()
     assert accuracy.to_dict()["unlike"]
@@ -339,7 +339,7 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
     rows = save(tmp_path / "rows.jsonl", written(60))
     report = genqa_metrics.calibrate(rows, str(path), settings)
     assert report.findings[0].startswith("Calibration ")
-    assert "help: on questions that it was not fitted to" in report.findings[0]
+    assert "help. On questions that it was not fitted to" in report.findings[0]
     assert report.next_steps == ["take the accuracy of these answers from their labels: genqa-metrics accuracy FILE"]
     assert not path.exists()
     assert not any("intervals will be" in note for note in report.notes)  # none are made with it
@@ -403,7 +403,7 @@ def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path)
     for screen in (scored, genqa_metrics.compare(unlabelled, "ava", own, resamples=100)):
         assert "judged right" in str(screen).lower()
         of_each = said.replace("80 of these 80", "40 of these 40")  # systems are compared one by one
-        assert of_each in " ".join(screen.to_markdown().split())
+        assert of_each.removeprefix("the ") in " ".join(screen.to_markdown().split())
     assert genqa_metrics.accuracy(unlabelled, settings=own["ava"]).systems["a"]["low"] is None
     assert "accuracy FILE --labels LABELS" in str(scored)
     assert genqa_metrics.accuracy(str(rows), settings=own["ava"]).systems["a"]["low"] is not None, "by labels"

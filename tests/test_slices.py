@@ -44,14 +44,14 @@ def test_a_slice_is_the_comparison_of_its_rows(two, sliced):
     assert found["questions"] == 30
     assert found["scores"] == expected["scores"]["aev"]
     [pair], [other] = found["pairs"], expected["tests"]["aev"]["pairs"]
-    assert {name: pair[name] for name in ("difference", "p", "wins", "losses")} == {
-        name: other[name] for name in ("difference", "p", "wins", "losses")
+    assert {name: pair[name] for name in ("difference", "p_uncorrected", "wins", "losses")} == {
+        name: other[name] for name in ("difference", "p_uncorrected", "wins", "losses")
     }
 
 
 def test_p_values_are_corrected_over_all_slices(sliced):
     pairs = [pair for found in sliced.slices["metrics"]["aev"].values() for pair in found["pairs"]]
-    raw = np.array([pair["p"] for pair in pairs])
+    raw = np.array([pair["p_uncorrected"] for pair in pairs])
     corrected = [pair["p_corrected"] for pair in pairs]
     assert corrected == pytest.approx(resampling.adjust_p_values(raw), rel=1e-4)
     assert min(corrected) > raw.min()

@@ -395,7 +395,7 @@ def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spa
     assert [row["label"] for row in rows] == 12 * [0] + 12 * [1]
     status, _, sides, framed, *_, code = app.DEMO.scored(spaces.events.ignore, *app.DEMO.first)
     assert "labels = {'echo': [0, 0, 0" in html.unescape(code)
-    assert "Accuracy by labels: own words is significantly better than echo." in status
+    assert "Accuracy by labels: own words is significantly better than echo, by 100 points. 95% interval: " in status
     assert "accuracy: own words is significantly better" not in html.unescape(framed), "the finding is said once"
     assert app.comparing.LABEL_THEM not in status
     marked = re.findall(r'<th scope="row"[^>]*>([^<]*)</th>(?:<td[^>]*>(<b>)?.*?</td>){2}</tr>', sides)
@@ -415,7 +415,7 @@ def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spa
     status, _, _, framed, *_ = app.shown_of(spaces.events.ignore, rows, Markup())
     framed = Markup(html.unescape(framed)).striptags()
     assert "genqa-metrics label" not in framed, "a page names no command, but what the page can do"
-    assert "<p>The accuracy cannot be told from these rows: " in status
+    assert "No winner: the accuracy cannot be told. 12 answers are too few" in status
     assert app.comparing.LABEL_THEM in status
     assert "By verdicts alone" not in status
 

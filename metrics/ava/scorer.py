@@ -109,6 +109,9 @@ class AvaScorer(Scorer):
         self.stronger = (
             f"ava.checkpoint=large ({size / 1000:.1f} GB once, about a row a second; {right})" if is_smaller else ""
         )
+        if is_smaller:
+            right = RIGHT_ON_LONG[name]
+            self.on_long = f"its answers are long, and of long answers this judge gets {right} right (in a test)"
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
 
     def ready(self) -> Self:

@@ -297,6 +297,7 @@ class Scorer:
     name = ""  # of the metric and of its folder
     title = ""  # what people call it
     stronger = ""  # a slower, more accurate setting, NAME=VALUE, with its cost and accuracy
+    on_long = ""  # a note on a system with long answers, on which it errs more; "" where that is not known
     names: tuple[str, ...] = ()  # of the scores of a corpus
     row_names: tuple[str, ...] = ()  # of the same scores of a single row, in the same order; default: `names`
     main = ""  # the score that ranks systems

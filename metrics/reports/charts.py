@@ -79,14 +79,3 @@ def accuracy_intervals(systems: Mapping[str, Mapping], caption: str) -> Interval
     estimates = {system: {**accuracy, "value": accuracy["accuracy"]} for system, accuracy in systems.items()}
     has_estimate = any(of["value"] is not None for of in estimates.values())
     return Intervals("accuracy", estimates, caption) if has_estimate else None
-
-
-def lead_in_words(first: str, second: str, difference: float | None) -> str:
-    """Return who leads by a difference, which is that of the first system minus the second.
-
-    >>> lead_in_words("a", "b", 0.1), lead_in_words("a", "b", 0.0), lead_in_words("a", "b", None)
-    ('a leads b', 'a equals b', 'a and b')
-    """
-    if difference is None:
-        return f"{first} and {second}"
-    return f"{first} {'leads' if difference else 'equals'} {second}"

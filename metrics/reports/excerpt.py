@@ -139,9 +139,19 @@ def chance(probability: float, threshold: float) -> str:
     >>> chance(0.604, 0.5), chance(0.604, 0.7)
     ('probability of being right: 0.60', 'probability of being right: 0.60; right from 0.70')
     """
-    shown, least = probability_and_threshold(probability, threshold)
-    shown = shown.replace("below ", "<").replace("above ", ">")
-    return f"{CHANCE}: {shown}" + f"; right from {least}" * (round(threshold, 2) != 0.5)
+    _, least = probability_and_threshold(probability, threshold)
+    shown = f"{CHANCE}: {short_probability(probability, threshold)}"
+    return shown + f"; right from {least}" * (round(threshold, 2) != 0.5)
+
+
+def short_probability(probability: float, threshold: float) -> str:
+    """Return a probability with enough digits to show on which side of a threshold it is.
+
+    >>> short_probability(0.999, 0.5), short_probability(0.4998, 0.5)
+    ('>0.99', '0.4998')
+    """
+    shown, _ = probability_and_threshold(probability, threshold)
+    return shown.replace("below ", "<").replace("above ", ">")
 
 
 def _verdict_lines(answer: scoring.AnswerToRead, threshold: float, width: int) -> list[str]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.reading import UNKNOWN_FAULT, the_first
 from ..registry import JUDGE
@@ -43,8 +43,22 @@ _COMMAND = re.compile(r"genqa-metrics [a-z]+ (?:FILE|LABELS)(?: --?[a-z-]+(?: (?
 SYSTEM_COLOURS = 7  # in page.css
 MOST_PLACES = 3  # tables of a page that its links name
 RESTS_ON = "What the numbers rest on"
-_INTERVAL = re.compile(r" \[[-+]?[0-9.]+, [-+]?[0-9.]+\]")
 _NO_BREAK = "\ue000"  # stands for a blank in a command, which is printed on one line
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the numbers show, in sentences: a terminal prints both on one line, a page the first as its headline.
+
+    >>> print(Finding("b leads a by 6 points, but this could be chance.", "95% interval: -10 to +23 points."))
+    b leads a by 6 points, but this could be chance. 95% interval: -10 to +23 points.
+    """
+
+    sentence: str
+    certainty: str = ""  # how sure it is, or why it cannot be told
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.certainty}".rstrip()
 
 
 class Report:
@@ -54,7 +68,7 @@ class Report:
     notes: list[str]  # what a reader must know before the numbers, one sentence each
     warnings: Sequence[str] = ()  # scores that mean less than they seem to, one sentence each
     headline: str = ""  # what was scored, for the top of the page
-    findings: Sequence[str] = ()  # what the numbers show, one sentence each
+    conclusions: Sequence[Finding] = ()  # what the numbers show, the most important one first
     open_tables: int | None = None  # tables that the page shows; the others open by a click on their titles. None: all
     legend: str = ""  # what marks of answers in the row viewer mean
     answers_title: str = ALL_ANSWERS  # which answers the row viewer has
@@ -73,13 +87,18 @@ class Report:
         return []
 
     @property
-    def page_findings(self) -> Sequence[str]:
-        """The findings in the form that the top of the page shows, the first one as its headline."""
-        return self.findings
+    def findings(self) -> list[str]:
+        """What the numbers show, as the command line prints it."""
+        return list(map(str, self.conclusions))
+
+    @property
+    def page_conclusions(self) -> Sequence[Finding]:
+        """What the top of the page shows, the first one as its headline."""
+        return self.conclusions
 
     @property
     def certainty(self) -> Sequence[str]:
-        """How sure the first finding is and what it assumes, one sentence each, for the page."""
+        """What the first finding assumes, one sentence each, for the page."""
         return ()
 
     @property
@@ -127,7 +146,7 @@ class Report:
         """Return the report in Markdown."""
         blocks = [f"# {markdown(self.title)}", *[markdown(self.headline)] * bool(self.headline)]
         blocks += ["\n".join(f"- {markdown(finding)}" for finding in self.findings)] * bool(self.findings)
-        notes = [note for note in self.page_notes() if as_sentence(note) not in self.findings]
+        notes = [note for note in self.page_notes() if not isinstance(note, Untold)]
         blocks += [f"**Note:** {markdown(note)}" for note in notes]
         facts = self.facts()
         for table in self.tables():
@@ -142,14 +161,15 @@ class Report:
 
         `names` of files stand in its commands, {"FILE": name}.
         """
-        headline, *reasons = _headline_and_reason(self.page_findings[0]) if self.page_findings else ("",)
-        further = [sentence for finding in self.page_findings[1:] for sentence in _headline_and_reason(finding)]
-        findings = {*self.findings, *self.next_steps}
-        notes = [note for note in self.page_notes() if as_sentence(note) not in findings]
+        first, *others = self.page_conclusions or [Finding("")]
+        shown = {*self.findings, *self.next_steps}
+        notes = [note for note in self.page_notes() if not isinstance(note, Untold) and as_sentence(note) not in shown]
         note, notes = first_and_further(notes)
         steps = [f"{step[:1].upper()}{step[1:]}" for step in self.next_steps]
         steps.sort(key=lambda step: "genqa-metrics " not in step)
-        texts = {"finding": [headline] * bool(headline), "certainty": [*reasons, *self.certainty], "further": further}
+        certainty = [*filter(None, [first.certainty]), *self.certainty]
+        texts = {"finding": [*filter(None, [first.sentence])], "certainty": certainty}
+        texts["further"] = list(map(str, others))
         texts |= {"note": note, "notes": notes, "facts": self.page_facts()}
         texts = {name: _commands_with_files(lines, names or {}) for name, lines in texts.items()}
         steps = [_commands_with_files(_with_commands_apart(step), names or {}) for step in steps]
@@ -251,29 +271,35 @@ def few_notes(notes: Iterable[str], most: int) -> list[str]:
     return [*sentences[:most], *[f"... and {more} more notes: --verbose"] * (more > 0)]
 
 
-UNTOLD = "cannot be told from these rows"
+class Untold(Detail):
+    """The note that an accuracy cannot be told; it is also a `finding`, so that screens have it once.
 
-
-def _headline_and_reason(finding: str) -> list[str]:
-    """Return a finding for a page, whose tables have the intervals, and why something cannot be told as a sentence.
-
-    >>> _headline_and_reason("b leads a by 6 points [-10, +23]: this could be chance.")
-    ['b leads a by 6 points: this could be chance.']
-    >>> _headline_and_reason("The accuracy cannot be told from these rows: too few questions.")
-    ['The accuracy cannot be told from these rows.', 'Too few questions.']
+    >>> Untold("the accuracy", "too few questions"), Untold("the accuracy", "too few questions").finding.certainty
+    ('the accuracy cannot be told from these rows: too few questions', 'Too few questions.')
     """
-    finding, untellable, reason = _INTERVAL.sub("", finding).partition(f" {UNTOLD}: ")
-    return [f"{finding} {UNTOLD}.", as_sentence(reason.removesuffix("."))] if untellable else [finding]
+
+    finding: Finding
+
+    def __new__(cls, whose: str, why: str) -> "Untold":
+        """Return the note on `whose` accuracy, and why."""
+        note = super().__new__(cls, f"{whose} cannot be told from these rows: {why}")
+        note.finding = Finding(as_sentence(f"{whose} cannot be told from these rows"), as_sentence(why))
+        return note
 
 
-def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return (reasons, next steps) as sentences, from notes in which each reason is followed by its next step.
+class Remedy(Detail):
+    """The note after one that an accuracy cannot be told: what to do; screens have it as the next step."""
 
-    >>> untold(["skipped: 2", f"the accuracy {UNTOLD}: too few", "more questions are needed"])
-    (['The accuracy cannot be told from these rows: too few.'], ['More questions are needed.'])
+
+def untold(notes: Iterable[str]) -> tuple[list[Finding], list[str]]:
+    """Return (why accuracies cannot be told, what to do as sentences) from notes.
+
+    >>> untold(["skipped: 2", Untold("the accuracy", "too few"), Remedy("more questions are needed")])[1]
+    ['More questions are needed.']
     """
-    reasons = [number for number, note in enumerate(notes) if UNTOLD in note]
-    return [as_sentence(notes[number]) for number in reasons], [as_sentence(notes[number + 1]) for number in reasons]
+    notes = list(notes)
+    why = [note.finding for note in notes if isinstance(note, Untold)]
+    return why, [as_sentence(note) for note in notes if isinstance(note, Remedy)]
 
 
 def highest(
@@ -365,54 +391,63 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
 
 def highest_accuracy(
     systems: Mapping[str, Mapping], as_good: Collection[str] | None = None, confidence: float = 0.95
-) -> str:
-    """Return a sentence on the system with the highest accuracy, or that this cannot be told.
+) -> Finding:
+    """Return which of systems with an interval has the highest accuracy.
 
     `as_good` are systems whose lower accuracy may be chance; None: all.
     """
-    untold = [system for system, accuracy in systems.items() if accuracy["low"] is None]
-    if untold:
-        whose = f" of {briefly(untold)}" if len(untold) < len(systems) else ""
-        return f"The accuracy{whose} {UNTOLD}."
     if len(systems) == 1:
         ((system, accuracy),) = systems.items()
         right, low, high = (f"{accuracy[name]:.0%}" for name in ("accuracy", "low", "high"))
-        return f"{right} of the answers of {system} are right ({confidence:.0%} interval: {low} to {high})."
+        interval = f"{confidence:.0%} interval: {low} to {high}."
+        return Finding(f"{right} of the answers of {system} are right.", interval)
     shown = {system: (accuracy["accuracy"], number(accuracy["accuracy"])) for system, accuracy in systems.items()}
-    return highest("accuracy", shown, list(shown) if as_good is None else as_good)
+    return Finding(highest("accuracy", shown, list(shown) if as_good is None else as_good))
 
 
 CLOSE = 0.05  # accuracies that differ by less are too close to call; a larger lead can be chance
 
 
-def of_lead(first: str, second: str, difference: Mapping[str, float], is_chance: bool) -> str:
-    """Return a clause on the lead in accuracy of a system over another one, with its interval.
+def from_first(pair: Mapping[str, Any], first: str) -> Mapping[str, Any]:
+    """Return a pair of systems, turned so that `first` comes first: their difference, and wins and losses if any.
 
-    >>> of_lead("a", "b", {"value": 0.16, "low": -0.06, "high": 0.38}, True)
-    'a leads b by 16 points [-6, +38], but this could be chance'
-    >>> of_lead("a", "b", {"value": 0.31, "low": 0.1, "high": 0.52}, False)
-    'a is significantly better than b, by 31 points [+10, +52]'
-    >>> of_lead("a", "b", {"value": 0.004, "low": -0.28, "high": 0.28}, True)
-    'too close to call: a and b differ by 0 points [-28, +28]'
+    >>> from_first({"first": "a", "second": "b", "difference": {"value": -0.2, "low": -0.3, "high": None}}, "b")
+    {'first': 'b', 'second': 'a', 'difference': {'value': 0.2, 'low': None, 'high': 0.3}}
     """
-    lead, low, high = (100 * difference[name] for name in ("value", "low", "high"))
-    points = f"{lead:.0f} points [{low:+.0f}, {high:+.0f}]"
+    if pair["first"] == first:
+        return pair
+    ends = (pair["difference"][end] for end in ("value", "high", "low"))
+    negated = (None if end is None else -end for end in ends)
+    turned = {**pair, "first": pair["second"], "second": pair["first"]}
+    turned["difference"] = dict(zip(("value", "low", "high"), negated, strict=True))
+    return turned | ({"wins": pair["losses"], "losses": pair["wins"]} if "wins" in pair else {})
+
+
+def lead(pair: Mapping[str, Any], is_chance: bool, certainty: str = "", confidence: float = 0.95) -> Finding:
+    """Return how far the first system of a pair leads the second in accuracy, with the interval and a `certainty`.
+
+    >>> ends = {"value": 0.16, "low": -0.06, "high": 0.38}
+    >>> print(lead({"first": "a", "second": "b", "difference": ends}, is_chance=True))
+    a leads b by 16 points, but this could be chance. 95% interval: -6 to +38 points.
+    """
+    first, second, difference = pair["first"], pair["second"], pair["difference"]
+    points, low, high = (100 * difference[end] for end in ("value", "low", "high"))
+    sentence = f"{first} leads {second} by {points:.0f} points, but this could be chance."
     if not is_chance:
-        return f"{first} is significantly better than {second}, by {points}"
-    if difference["value"] < CLOSE:
-        return f"too close to call: {first} and {second} differ by {points}"
-    return f"{first} leads {second} by {points}, but this could be chance"
+        sentence = f"{first} is significantly better than {second}, by {points:.0f} points."
+    elif difference["value"] < CLOSE:
+        sentence = f"Too close to call: {first} and {second} differ by {points:.0f} points."
+    return Finding(sentence, f"{confidence:.0%} interval: {low:+.0f} to {high:+.0f} points{certainty}.")
 
 
-def lead_sentence(first: str, second: str, difference: Mapping[str, float], is_chance: bool) -> str:
-    """Return `of_lead` as a sentence; a name at its start keeps its case.
+def lead_in_words(pair: Mapping[str, Any]) -> str:
+    """Return which system of a pair leads, for a row of a table.
 
-    >>> lead_sentence("a", "b", {"value": 0.004, "low": -0.28, "high": 0.28}, True)
-    'Too close to call: a and b differ by 0 points [-28, +28].'
+    >>> lead_in_words({"first": "a", "second": "b", "difference": {"value": 0.0}})
+    'a equals b'
     """
-    clause = of_lead(first, second, difference, is_chance)
-    begins_with_name = not clause.startswith("too close")
-    return f"{clause if begins_with_name else clause[:1].upper() + clause[1:]}."
+    difference = pair["difference"]["value"]
+    return f"{pair['first']} {'and' if difference is None else 'leads' if difference else 'equals'} {pair['second']}"
 
 
 def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None = None) -> list[str]:
@@ -467,7 +502,7 @@ def briefly(names: Sequence[str]) -> str:
 
 def print_first_screen(
     console,
-    findings: Sequence[str],
+    findings: Iterable[object],
     about: str,
     table: Table,
     notes: Iterable[str],
@@ -504,9 +539,9 @@ def screen_header(table: Table, confidence: float = 0.95) -> list[str]:
     return [heading if name == "accuracy" else name for name in table.headings]
 
 
-def say_findings(console, findings: Iterable[str], about: str) -> None:
+def say_findings(console, findings: Iterable[object], about: str) -> None:
     """Print the findings, and below them in one quiet line what they are about."""
-    say(console, findings, "bold", WIDTH)
+    say(console, map(str, findings), "bold", WIDTH)
     say(console, [about], "dim", WIDTH)
 
 

@@ -344,8 +344,8 @@ def _templates():
 
 # A command in a sentence: its verb, options, files and placeholders; or an option that sets a value.
 _COMMAND = re.compile(
-    r"(?<![>\w-])(?:genqa-metrics [a-z]+(?: (?:-m \w+|--metric \w+|--?[a-z][a-z-]*|[A-Z]+\b|\d+\b"
-    r"|[\w.]+=[\w.]*\w|&#39;.*?&#39;|[\w./-]+\.[a-z]+\b))*"
+    r"(?<![>\w-])(?:genqa-metrics [a-z]+(?: (?:-m \w+|--metric \w+|--?[a-z][a-z-]*|[A-Z]+\b"
+    r"|[\w.]+=[\w.]*\w|\d+\b|&#39;.*?&#39;|[\w./-]+\.[a-z]+\b))*"
     r"|(?:-m|--metric) [a-z_]+|--set [\w.]+=[\w.]*\w)"
 )
 
@@ -357,14 +357,16 @@ def with_code(text: str):
 
     >>> with_code("`compare` reads a|b:x+y|c"), with_code("<i> | `")
     (Markup('<code>compare</code> reads a|<wbr>b:x+<wbr>y|<wbr>c'), Markup('&lt;i&gt; | `'))
-    >>> with_code("genqa-metrics label FILE -o labels.jsonl")
-    Markup('<code>genqa-metrics label FILE <span class="option">-o</span> labels.jsonl</code>')
+    >>> print(with_code("+-18 points (+-5 points need more)"))
+    ±18 points (±5 points need more)
+    >>> with_code("genqa-metrics label FILE -n 24 labels.jsonl")
+    Markup('<code>genqa-metrics label FILE <span class="option">-n</span> 24 labels.jsonl</code>')
     >>> with_code("genqa-metrics explain 'my a.csv' -s ava.threshold=0.6.")
     Markup('<code>genqa-metrics explain &#39;my a.csv&#39; <span class="option">-s</span> ava.threshold=0.6</code>.')
     """
     from markupsafe import Markup, escape
 
-    shown = re.sub(r"(?<!\S)\+-(?=\d)", "\u00b1", visible(text))
+    shown = re.sub(r"(?<![^\s(])\+-(?=\d)", "\u00b1", visible(text))
     shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(shown)))
     shown = _COMMAND.sub(r"<code>\g<0></code>", shown)
     shown = re.sub(r"(?<=[ >])--?[a-z][a-z-]*", r'<span class="option">\g<0></span>', shown)  # on one line

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -187,6 +188,21 @@ def prediction_powered(judged, labels, probabilities, questions=None, confidence
     return powered(question_sums(judged, judged, labels, probabilities, questions), confidence)
 
 
+class Reason(NamedTuple):
+    """Why a system has no estimate, such as how its rows differ from those that the judge was measured on.
+
+    >>> str(Reason("the judge is unsure about {} of the answers", 0.5)), str(Reason("not measured"))
+    ('the judge is unsure about 50% of the answers', 'not measured')
+    """
+
+    text: str  # with {} for the share
+    share: float | None = None  # of the answers that it is true of
+    needs_questions: bool = False  # only more questions help, not labels of these rows
+
+    def __str__(self) -> str:
+        return self.text if self.share is None else self.text.format(f"{self.share:.0%}")
+
+
 LABELS, TOGETHER, MEASURED, NOTHING = BASES = ("labels", "labels and judge", "judge's measured errors", "cannot tell")
 
 
@@ -198,9 +214,14 @@ class AccuracyEstimate:
     low: float | None  # None where there is no estimate
     high: float | None
     basis: str  # one of `BASES`
-    reason: str = ""  # why there is no interval; "" with one
+    reasons: Sequence[Reason] = ()  # why there is no interval; none with one
     labels_alone: tuple[float, float] | None = None  # limits without the judge; None for too few questions
     powered: Powered | None = None  # the estimate by labels, for differences; None with fewer than `MIN_LABELS`
+
+    @property
+    def reason(self) -> str:
+        """The reasons as one text."""
+        return "; ".join(map(str, self.reasons))
 
     @property
     def by_labels(self) -> bool:
@@ -229,7 +250,7 @@ def numbered_alike(estimates: Sequence[AccuracyEstimate], keys: Sequence[np.ndar
 def estimate_accuracy(
     sums: QuestionSums,
     errors: Sequence[float] | None,
-    no_errors: str = "",
+    no_errors: Sequence[Reason] = (),
     *,
     confidence: float = CONFIDENCE,
     label_error: float = 0.0,
@@ -251,8 +272,9 @@ def estimate_accuracy(
     >>> result = estimate_accuracy(alone, (90, 100, 80, 100))
     >>> [round(end, 3) for end in (result.value, result.low, result.high)], result.basis
     ([0.6, 0.443, 0.749], "judge's measured errors")
-    >>> estimate_accuracy(alone, None, "the judge's errors were not measured").basis
-    'cannot tell'
+    >>> unknown = estimate_accuracy(alone, None, [Reason("the judge's errors were not measured")])
+    >>> unknown.basis, unknown.reason
+    ('cannot tell', "the judge's errors were not measured")
     >>> labels[::10] = 1
     >>> estimate_accuracy(question_sums(verdicts, verdicts, labels, 0.1), (90, 100, 80, 100)).basis
     'labels'
@@ -267,35 +289,39 @@ def estimate_accuracy(
             labels_alone=wider(by_labels.labels_low, by_labels.labels_high, label_error),
             powered=by_labels,
         )
-    reason = ""
+    reasons: Sequence[Reason] = ()
     if labelled < rows:
-        judged, reason = _judge_alone(sums, errors, no_errors, confidence)
+        judged, reasons = _judge_alone(sums, errors, no_errors, confidence)
         if judged:
             return judged
     if by_labels is not None:
         asked = float(kish(sums.rows))
-        few = "questions" if asked < MIN_QUESTIONS - 1e-9 else "labels"
-        reason = f"too few {few}: the labels are of {_labelled_questions(sums, float(by_labels.questions))}"
-    return AccuracyEstimate(None, None, None, NOTHING, reason, powered=by_labels)
+        needs_questions = asked < MIN_QUESTIONS - 1e-9
+        few = f"too few {'questions' if needs_questions else 'labels'}: the labels are of "
+        few += _labelled_questions(sums, float(by_labels.questions))
+        reasons = [Reason(few, needs_questions=needs_questions)]
+    return AccuracyEstimate(None, None, None, NOTHING, reasons, powered=by_labels)
 
 
-def _judge_alone(sums: QuestionSums, errors, no_errors: str, confidence: float):
-    """Return (estimate by verdicts alone, ""), or (None, the reason why there is none)."""
+def _judge_alone(
+    sums: QuestionSums, errors, no_errors: Sequence[Reason], confidence: float
+) -> tuple[AccuracyEstimate | None, Sequence[Reason]]:
+    """Return (estimate by verdicts alone, ()), or (None, the reasons why there is none)."""
     rows, questions = sums.rows.sum(), float(kish(sums.rows))
     rate = float(sums.accepted.sum() / rows)
     if questions < MIN_QUESTIONS - 1e-9:
-        return None, f"too few questions: {_questions(questions)}"
+        return None, [Reason(f"too few questions: {_questions(questions)}", needs_questions=True)]
     if errors is None:
         return None, no_errors
     size = effective_size(rate, (sums.accepted - rate * sums.rows) / rows, sums.rows, confidence)
     accuracy, low, high = map(float, rogan_gladen(rate * size, size, *errors, confidence))
     if np.isnan(accuracy):
-        return None, "the judge hardly tells right from wrong where its errors were measured"
+        return None, [Reason("the judge hardly tells right from wrong where its errors were measured")]
     accuracy = min(accuracy, 1 - float(sums.declined_share))
     low, high = min(low, accuracy), max(high, accuracy)  # the published limits are of a shifted center
     if high - low > WIDEST:
-        return None, no_errors or f"the judge's errors leave {low:.2f} to {high:.2f} open"
-    return AccuracyEstimate(accuracy, low, high, MEASURED), ""
+        return None, no_errors or [Reason(f"the judge's errors leave {low:.2f} to {high:.2f} open")]
+    return AccuracyEstimate(accuracy, low, high, MEASURED), ()
 
 
 def _labelled_questions(sums: QuestionSums, effective: float) -> str:

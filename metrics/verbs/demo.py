@@ -52,7 +52,7 @@ def overview(answers, questions) -> str:
         by_people=max(right, key=right.get),
         by_judge=max(judged, key=judged.get),
         by_words=max(right, key=lambda system: scores["kpqa"][system]["rougeL"]),
-        lead=answers.findings[0],
+        lead=answers.conclusions[0].sentence,
         steps=_steps(),
         counts={name: sum(labels[name] for labels in labels_of.values()) for name in CONFUSION},
         passages=shlex.quote(str(_shown(EXAMPLES / "rag.jsonl"))),

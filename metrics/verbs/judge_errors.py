@@ -20,7 +20,7 @@ import numpy as np
 from ..core.judge_model import MUST_BE_EQUAL
 from ..core.scorer import Scorer
 from ..registry import JUDGE
-from ..reports.report import UNTOLD, briefly, short_names
+from ..reports.report import Remedy, Untold, briefly, short_names
 from ..reports.table import Table, accuracy_cell, listed, number
 from ..rows.errors import Detail
 from ..rows.reading import Item, Progress
@@ -28,6 +28,7 @@ from ..rows.sources import Source
 from ..scale.options import Settings, checked_columns, make_scorers, settings_by_metric, with_calibration
 from ..scale.scoring import CONFUSION, QuestionTotals
 from ..statistics import estimation
+from ..statistics.estimation import Reason
 from ..statistics.intervals import CONFIDENCE, COUNTS, MIN_QUESTIONS, Counts, pooled, read_counts, wilson
 from .label.labels import LABELS_TO_BEGIN
 
@@ -65,6 +66,7 @@ BASES = {  # by basis of the estimate; "measured" and "calibrated" are those by 
     ),
     estimation.NOTHING: Basis("cannot tell", "-"),
 }
+CALIBRATED = BASES["calibrated"].source
 CAN_ERR_MORE = ", since the judge can err more on them"
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
@@ -72,6 +74,8 @@ UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate
 RARE = {"answer_words:": 0.08, "reference_words:": 0.02}
 RARE_SHARE = 0.25  # share of rows with rare lengths, or that calibrated the judge, above which errors do not hold
 LEAST_ROWS = 20  # rows needed to compare their lengths
+LESS = 0.1  # by which the judge agrees with fewer labels of one system for a screen to say so
+LONG_CLASS = 6  # of the lengths of answers: 32 words or more, see `ava.scorer.length_class`
 Z = 2.576  # of 99% intervals, which must not overlap
 
 
@@ -105,44 +109,32 @@ def measured_for(scorer: Scorer) -> Measured | None:
     return None
 
 
-class Reason(NamedTuple):
-    """Why a system has no estimate, such as how its rows differ from those that the judge was measured on.
-
-    >>> str(Reason("the judge is unsure about {} of the answers", 0.5)), str(Reason("too few questions"))
-    ('the judge is unsure about 50% of the answers', 'too few questions')
-    """
-
-    text: str  # with {} for the share
-    share: float | None = None  # of the answers that it is true of
-
-    def __str__(self) -> str:
-        return self.text if self.share is None else self.text.format(f"{self.share:.0%}")
-
-
 @dataclass(frozen=True)
 class JudgeErrors:
     """A judge's error rates, and for which systems they hold."""
 
     measured: Measured | None  # None where its error rates are not known
-    unknown: str = ""  # why they are not known
-    unknown_for: Mapping[str, str] = field(default_factory=dict)  # {system: why they may not hold for its rows}
+    unknown: Sequence[Reason] = ()  # why they are not known
+    unknown_for: Mapping[str, Sequence[Reason]] = field(default_factory=dict)  # {system: why they may not hold for it}
     unlike: Mapping[str, Sequence[Reason]] = field(default_factory=dict)  # {system: from the measured rows}
     stronger: str = ""  # see `Scorer`; "" where no system has enough rows to compare, with any judge
+    long: Mapping[str, str] = field(default_factory=dict)  # {system with long answers: what to know}
 
     @classmethod
     def of(cls, scorer: Scorer, profiles: Mapping[str, Mapping[str, float]]) -> "JudgeErrors":
         """Return the error rates of a judge for systems, each with its counts of `ava.scorer.profile`."""
         measured = measured_for(scorer)
         if measured is None:
-            return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
+            return cls(None, [Reason(UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)])
         unlike, reasons = {}, {}
         for system, rows in profiles.items():
             if calibrated := calibrated_on(rows):
-                reasons[system] = calibrated[0]
+                reasons[system] = calibrated
             elif others := differences(measured.facts.get("profile", {}), rows):
-                unlike[system], reasons[system] = others, "; ".join(map(str, others))
+                unlike[system] = reasons[system] = others
         enough = any(rows.get("profiled", 0) >= LEAST_ROWS for rows in profiles.values())
-        return cls(measured, "", reasons, unlike, scorer.stronger if enough else "")
+        long = {system: scorer.on_long for system, rows in profiles.items() if scorer.on_long and is_long(rows)}
+        return cls(measured, (), reasons, unlike, scorer.stronger if enough else "", long)
 
     def accuracy(
         self, system: str, sums: estimation.QuestionSums, **options: Any
@@ -188,7 +180,7 @@ class JudgeErrors:
 
     def estimate(self, system: str, sums: estimation.QuestionSums, **options: Any) -> estimation.AccuracyEstimate:
         """Return the estimate of a system, see `estimate_accuracy`."""
-        unknown = self.unknown or self.unknown_for.get(system, "")
+        unknown = self.unknown or self.unknown_for.get(system, ())
         errors = pooled(self.measured.groups) if self.measured and not unknown else None
         return estimation.estimate_accuracy(sums, errors, unknown, **options)
 
@@ -196,7 +188,12 @@ class JudgeErrors:
         """Return the key in `BASES` for the `basis` of an estimate."""
         return self.measured.method if basis == estimation.MEASURED else basis
 
-    def notes(self, systems: Mapping[str, Mapping[str, Any]], verb: str = "accuracy") -> list[str]:
+    def notes(
+        self,
+        systems: Mapping[str, Mapping[str, Any]],
+        estimates: Mapping[str, estimation.AccuracyEstimate],
+        verb: str = "accuracy",
+    ) -> list[str]:
         """Return notes on what the estimates of systems assume, and on how to get those that are missing by a verb."""
         by_key: dict[str, list[str]] = {}
         for system, accuracy in systems.items():
@@ -205,44 +202,44 @@ class JudgeErrors:
         notes = [basis.note for key, basis in BASES.items() if key in by_key and basis.note and is_told]
         if any(accuracy["labelled"] for accuracy in systems.values()):
             judged = [name for key, basis in BASES.items() if basis.assumes for name in by_key.get(key, ())]
-            few = f"fewer than {MIN_QUESTIONS} questions have labels: the accuracy is that of the judge"
-            notes += [f"{', '.join(judged)}: {few}"] * bool(judged)
+            few = f"fewer than {MIN_QUESTIONS} questions have labels of {briefly(judged or [''])}"
+            notes += [Detail(f"{few}: the accuracy there is that of the judge")] * bool(judged)
         few = [
             f"{system} {of['labelled']}"
             for system, of in systems.items()
             if "labels_alone" in of and of["labelled"] < min(LABELS_TO_BEGIN, of["rows"])
         ]
-        rough = f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"
-        notes += [rough] * bool(few)
-        return notes + self._notes_without_estimate(systems, by_key.get(estimation.NOTHING, []), verb)
+        notes += [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"] * bool(few)
+        by_judge = [*by_key.get("measured", ()), *by_key.get(estimation.NOTHING, ())]
+        notes += [f"{system}: {self.long[system]}" for system in by_judge if system in self.long]
+        return notes + self._notes_without_estimate(systems, estimates, verb)
 
     def _notes_without_estimate(
-        self, systems: Mapping[str, Mapping[str, Any]], untold: Sequence[str], verb: str
+        self,
+        systems: Mapping[str, Mapping[str, Any]],
+        estimates: Mapping[str, estimation.AccuracyEstimate],
+        verb: str,
     ) -> list[str]:
         """Return two notes per remedy: why systems have no estimate, and what to do."""
-        advice = to_label({system: systems[system] for system in untold}, verb)
+        untold = {system: of.reasons for system, of in estimates.items() if of.basis == estimation.NOTHING}
+        if not untold:
+            return []
+        advice = to_label({system: systems[system] for system in untold}, verb, are_all=len(untold) == len(systems))
         if self.measured and self.measured.method == "calibrated":  # then there are labels
             advice = f"labels of these rows tell more: genqa-metrics {verb} FILE --labels LABELS"
-        if self.stronger and {*self.unlike} & {*untold}:
+        if self.stronger and self.unlike.keys() & untold.keys():
             advice += f". A larger judge errs less, but replaces no labels: --set {self.stronger}"
         by_fix: dict[str, list[str]] = {}
-        for system in untold:
-            reason = systems[system]["reason"]
+        for system, reasons in untold.items():
             enough = f": {MIN_QUESTIONS} with labels, {LEAST_ROWS} without"
             more = "more questions are needed" + enough * bool(self.measured and not systems[system]["labelled"])
-            fix = more if "too few questions" in reason else advice
+            fix = more if any(reason.needs_questions for reason in reasons) else advice
             by_fix.setdefault(fix, []).append(system)
         notes = []
         for fix, names in by_fix.items():
             whose = "the accuracy" + f" of {listed(names)}" * (len(names) < len(systems))
-            reasons = {name: self._reasons(name, systems[name]["reason"]) for name in names}
-            notes += [f"{whose} {UNTOLD}: {_joined(reasons)}", fix]
+            notes += [Untold(whose, _joined({name: untold[name] for name in names})), Remedy(fix)]
         return notes
-
-    def _reasons(self, system: str, text: str) -> Sequence[Reason]:
-        """Return the reason why a system has no estimate, with its shares as numbers where rows are unlike."""
-        reasons = self.unlike.get(system, ())
-        return reasons if "; ".join(map(str, reasons)) == text else [Reason(text)]
 
 
 def _joined(by_system: Mapping[str, Sequence[Reason]]) -> str:
@@ -260,7 +257,7 @@ def _joined(by_system: Mapping[str, Sequence[Reason]]) -> str:
         return "; ".join(map(str, first))
     systems: dict[str, dict[str, list[str]]] = {}  # {text: {share: names}}
     for system, reasons in by_system.items():
-        for text, share in reasons:
+        for text, share, _ in reasons:
             text, share = (f"{text} {{}}", "") if share is None else (text, f"{share:.0%} ")
             systems.setdefault(text, {}).setdefault(share, []).append(system)
     return "; ".join(
@@ -281,6 +278,7 @@ def judged_systems(
     """
     estimated = {system: errors.accuracy(system, question_sums, **options) for system, question_sums in sums.items()}
     systems = {system: accuracy for system, (accuracy, _) in estimated.items()}
+    estimates = {system: estimate for system, (_, estimate) in estimated.items()}
     bases, measured = {accuracy["basis"] for accuracy in systems.values()}, errors.measured
     by_judge = bases & {estimation.MEASURED, estimation.NOTHING}
     accuracy = {
@@ -289,10 +287,10 @@ def judged_systems(
         "confidence": CONFIDENCE,
         "measured": measured_fact(measured.facts, errors.unlike) if measured and by_judge else None,
         "unlike": {system: list(map(str, others)) for system, others in errors.unlike.items()},
-        "notes": errors.notes(systems, verb),
+        "notes": errors.notes(systems, estimates, verb),
         "systems": systems,
     }
-    return accuracy, {system: estimate for system, (_, estimate) in estimated.items()}
+    return accuracy, estimates
 
 
 def differences_of_pairs(
@@ -319,10 +317,14 @@ def best_first(systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return sorted(systems, key=lambda system: -(systems[system]["accuracy"] or 0))
 
 
-def to_label(systems: Mapping[str, Mapping[str, Any]], verb: str, why: str = "") -> str:
-    """Return how many answers of systems to label at first, why, and the commands that label and use the labels."""
+def to_label(systems: Mapping[str, Mapping[str, Any]], verb: str, why: str = "", are_all: bool = True) -> str:
+    """Return how many answers of systems to label at first, why, and the commands that label and use the labels.
+
+    Systems are named unless they `are_all`.
+    """
     number = LABELS_TO_BEGIN if any(of["rows"] > LABELS_TO_BEGIN for of in systems.values()) else "all"
-    answers = f"{number} answers{' of every system' * (len(systems) > 1)}"
+    whose = " of every system" * (len(systems) > 1) if are_all else f" of {briefly([*systems])}"
+    answers = f"{number} answers{whose}"
     then = f"then: genqa-metrics {verb} FILE --labels labels.jsonl"
     return f"label {answers}{why}: genqa-metrics label FILE -o labels.jsonl, {then}"
 
@@ -344,6 +346,36 @@ def assumption(systems: Mapping[str, Mapping[str, Any]]) -> str:
     return "; ".join(assumptions)
 
 
+def what_decides(systems: Mapping[str, Mapping[str, Any]], judge: str) -> str:
+    """Return what the accuracy of systems rests on, labels or this judge, in sentences.
+
+    >>> labelled = {"basis": "labels and judge", "source": "labels and judge", "rows": 24, "labelled": 9}
+    >>> what_decides({"a": labelled, "b": labelled}, "the judge AVA")
+    '18 of 48 answers have labels; for the others the judge AVA counts, corrected by the labels.'
+    """
+    helped = {of["basis"] == estimation.TOGETHER for of in systems.values() if 0 < of["labelled"] < of["rows"]}
+    others = f"{judge} counts{' where it helps' * (len(helped) > 1)}, corrected by the labels"
+    groups: dict[str, list[str]] = {}
+    for system, of in systems.items():
+        where = "the answers that calibrated it" if of["source"] == CALIBRATED else "other data"
+        if of["basis"] == estimation.MEASURED:
+            basis = f": {judge} decides, and is assumed to err as often as on {where}"
+        elif of["basis"] == estimation.NOTHING:
+            basis = f": these are verdicts of {judge}" * (not of["labelled"])
+        else:
+            decides = of["labelled"] == of["rows"] or not any(helped)
+            basis = ", which decide" if decides else f"; for the others {others}"
+        groups.setdefault(f"{'no ' * (not of['labelled'])}labels{basis}.", []).append(system)
+    sentences = []
+    for basis, names in groups.items():
+        labelled, rows = (sum(systems[name][count] for name in names) for count in ("labelled", "rows"))
+        answers = f"{rows:,} answers" + f" of {briefly(names)}" * (len(groups) > 1)
+        number = "The" if not labelled else "All" if labelled == rows else f"{labelled:,} of"
+        is_short = not labelled and len(groups) == 1
+        sentences.append(f"{basis[:1].upper()}{basis[1:]}" if is_short else f"{number} {answers} have {basis}")
+    return " ".join(sentences)
+
+
 def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the methods by which the accuracy of systems was estimated, joined by "or"."""
     with_interval = [accuracy["method"] for accuracy in systems.values() if accuracy["low"] is not None]
@@ -362,7 +394,7 @@ def help_of_judge(
     if not with_labels:
         return ""
     agreed, right = (confusion["accepted"] + confusion[name] for name in ("rejected", "missed"))
-    sentence = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels"
+    sentence = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels{_least_agreed(systems)}"
     sentence += f" (a judge that calls every answer right: {right:,})" * (not brief)
     if all(accuracy["labelled"] == accuracy["rows"] for accuracy in with_labels):
         return sentence if brief else f"{sentence}; every answer has a label, so its verdicts are not needed"
@@ -373,6 +405,25 @@ def help_of_judge(
     if round(worth) <= labels:
         return f"{sentence}; its verdicts make the intervals of the {labels:,} labels no narrower"
     return f"{sentence}; with its verdicts the {labels:,} labels give intervals as narrow as {worth:,.0f} labels alone"
+
+
+def _least_agreed(systems: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return on which of several systems a judge agrees with clearly fewer labels than on all; "" for none.
+
+    >>> counts = {"a": (22, 0), "b": (14, 8)}
+    >>> counts = {name: {"accepted": n, "missed": missed, "rejected": 0} for name, (n, missed) in counts.items()}
+    >>> _least_agreed({name: {"confusion": of} for name, of in counts.items()})
+    ', least on b (14 of 22)'
+    """
+    counts = {name: of["confusion"] for name, of in systems.items() if "confusion" in of}
+    agreed = {name: (of["accepted"] + of["rejected"], sum(of.values())) for name, of in counts.items()}
+    if len(agreed) < 2:
+        return ""
+    shares = {name: same / number for name, (same, number) in agreed.items()}
+    least = min(shares, key=lambda name: shares[name])
+    same, number = (sum(column) for column in zip(*agreed.values(), strict=True))
+    is_clear = shares[least] < same / number - LESS
+    return f", least on {least} ({agreed[least][0]:,} of {agreed[least][1]:,})" * is_clear
 
 
 OF_CONFUSION = (
@@ -405,16 +456,26 @@ def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[obj
     )
 
 
-def calibrated_on(rows: Mapping[str, float]) -> list[str]:
-    """Return [a note] if a judge was calibrated on many of the rows, from counts of `ava.scorer.profile`; else [].
+def is_long(rows: Mapping[str, float]) -> bool:
+    """Return whether most answers are long, from counts of `ava.scorer.profile`.
 
-    >>> calibrated_on({"profiled": 60, "calibrated": 40})
+    >>> [is_long({"profiled": 2, f"answer_words:{length}": 2}) for length in (6, 5)]
+    [True, False]
+    """
+    long = (rows.get(name, 0) for name in rows if name.startswith("answer_words:") and int(name[13:]) >= LONG_CLASS)
+    return 2 * sum(long) > rows.get("profiled", 0)
+
+
+def calibrated_on(rows: Mapping[str, float]) -> list[Reason]:
+    """Return [a reason] if a judge was calibrated on many of the rows, from counts of `ava.scorer.profile`; else [].
+
+    >>> list(map(str, calibrated_on({"profiled": 60, "calibrated": 40})))
     ['the judge was calibrated on 40 of these 60 answers, and errs less on them than on others']
     """
     calibrated, size = rows.get("calibrated", 0), rows.get("profiled", 0)
     answers = f"{calibrated:,.0f} of these {size:,.0f} answers"
     note = f"the judge was calibrated on {answers}, and errs less on them than on others"
-    return [note] * (calibrated > RARE_SHARE * size)
+    return [Reason(note)] * (calibrated > RARE_SHARE * size)
 
 
 def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[Reason]:

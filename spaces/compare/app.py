@@ -40,7 +40,7 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
         finding, *more = comparing.finding_of_a_page(report)
         table = pandas.DataFrame(comparing.by_answer(report))
         notes = comparing.notes_of_a_page(report)
-        shown = replace(report, notes=notes, findings=report.findings[1:]).to_html()
+        shown = replace(report, notes=notes, conclusions=report.conclusions[1:]).to_html()
     else:
         report = uploads.scored(tick, rows, comparing.METRICS, comparing.SETTINGS)
         table = report.to_pandas()

@@ -4,7 +4,7 @@ import re
 
 import genqa_metrics
 from common import checks, html, server
-from genqa_metrics.reports.report import UNTOLD, untold
+from genqa_metrics.reports.report import Untold
 from genqa_metrics.rows.writing import Writer
 from genqa_metrics.statistics.estimation import LABELS, TOGETHER
 from markupsafe import Markup
@@ -87,22 +87,21 @@ def compared(tick, rows: list[dict]):
 
 
 def finding_of_a_page(report) -> list[str]:
-    """Return the finding of a report, why an accuracy cannot be told, and what to do where answers have no labels."""
-    finding, _, _ = report.findings[0].partition(" By verdicts alone ")  # the table beside it shows them
+    """Return the finding of a report, and what to do where answers have no labels."""
+    finding = report.findings[0]
     accuracy = report.metrics["ava"]["accuracy"]
     systems = accuracy["systems"].values()
     if all(of["basis"] in (LABELS, TOGETHER) for of in systems):
         return [finding.replace("accuracy:", "Accuracy by labels:", 1)]
     are_labelled = all(of["labelled"] == of["rows"] for of in systems)
-    reasons, _ = untold(report.notes)
     finding = finding.replace("accuracy:", "Accuracy by the judge:", 1)
     finding += f" The accuracy {accuracy['assumes']}." * bool(accuracy["assumes"])
-    return [finding, *reasons, *[LABEL_THEM] * (not are_labelled)]
+    return [finding, *[LABEL_THEM] * (not are_labelled)]
 
 
 def notes_of_a_page(report) -> list[str]:
     """Return the notes of a report that name no command, and do not stand with the finding."""
-    return [note for note in report.notes if "genqa-metrics" not in note and UNTOLD not in note]
+    return [note for note in report.notes if "genqa-metrics" not in note and not isinstance(note, Untold)]
 
 
 def side_by_side(table) -> Markup:

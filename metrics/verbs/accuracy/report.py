@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from ...registry import JUDGE
-from ...reports.charts import Intervals, accuracy_intervals, lead_in_words
+from ...reports.charts import Intervals, accuracy_intervals
 from ...reports.report import (
+    Finding,
     Report,
     as_sentence,
     briefly,
+    from_first,
     highest_accuracy,
-    lead_sentence,
+    lead,
+    lead_in_words,
     print_first_screen,
     screen_header,
     short_names,
@@ -27,14 +30,13 @@ from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...scale.options import OnError, Settings, check_options
 from ...scale.scoring import CONFUSION
-from ...statistics.estimation import MEASURED
+from ...statistics.estimation import MEASURED, Reason
 from ..inputs import digested_sources, read_answers
 from ..judge_errors import (
     CAN_ERR_MORE,
     OF_CONFUSION,
     SHORT_CELLS,
     JudgeErrors,
-    assumption,
     best_first,
     checked_judge,
     confusion_table,
@@ -45,15 +47,16 @@ from ..judge_errors import (
     measured_fact,
     methods,
     to_label,
+    what_decides,
 )
 from ..label.labels import (
     LABELS_TO_BEGIN,
     agreement_fact,
+    file_for_labels,
     label_more,
     read_labels,
     selection_notes,
     what_labels_give,
-    written_by_label,
 )
 from ..label.stopping import stopped_outcomes
 from ..view.rows import viewed_answers
@@ -135,7 +138,7 @@ def accuracy(
         notes += judge_notes
         judge, judged_by, rate_name = scorer.signature, scorer.title, scorer.main
     else:
-        unknown = "the errors of a judge in a column are only known from labels"
+        unknown = [Reason("the errors of a judge in a column are only known from labels")]
         verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown)
         judge, judged_by, rate_name = f"column:{judge_column}", f"the column {judge_column}", ""
     if people and people.until:  # these decide, and stand first
@@ -147,13 +150,13 @@ def accuracy(
     systems = {system: accuracy for system, (accuracy, *_) in estimated.items()}
     if people:
         notes += selection_notes(items, judged, people.probability)
-    notes += errors.notes(systems)
+    estimates = {system: estimate for system, (_, estimate, _) in estimated.items()}
+    notes += errors.notes(systems, estimates)
     sliced, differences = None, []
     if by:
         sliced, slice_remarks = answers.by_slice(by, slices, label_sources is not None)
         notes += slice_remarks
     if len(systems) <= MAX_PAIRS_OF:
-        estimates = {system: estimate for system, (_, estimate, _) in estimated.items()}
         totals = {system: sums for system, (*_, sums) in estimated.items()}
         options = {"confidence": confidence, "label_error": answers.label_error}
         differences = differences_of_pairs(estimates, totals, **options)
@@ -167,7 +170,7 @@ def accuracy(
         settings={
             "confidence": confidence,
             "rater_error": people.error if people else None,
-            "correction": CORRECTION if len(differences) > 1 else "none",
+            "correction": CORRECTION if len(_tested(differences)) > 1 else "none",
             "columns": columns | ({"judge": judge_column} if judge_column else {}),
         },
         raters=people.raters if people else None,
@@ -180,7 +183,7 @@ def accuracy(
         notes=notes,
         worst=answers.worst(),
         _rate_name=rate_name or "judged",
-        _label_file=written_by_label(label_sources or []),
+        _label_file=file_for_labels(label_sources or []),
         _answers=partial(viewed_answers, items, judged, verdicts, labels, slices if by else (), judge=shown_judge),
     )
 
@@ -218,7 +221,7 @@ class AccuracyReport(Report):
     bad_rows: int
     notes: list[str]
     worst: list[dict[str, Any]]
-    _label_file: str = ""  # written by `label`
+    _label_file: str = ""  # to which `label` adds
     _rate_name: str = "judged"  # what tables call the share of answers that are judged right
     _answers: Callable[[], list[ViewedAnswer]] = list  # what the row viewer shows
 
@@ -256,41 +259,38 @@ class AccuracyReport(Report):
     @property
     def page_headline(self) -> str:
         """What was judged by what."""
-        answers, labels, systems = self._sum("rows"), self._sum("labelled"), len(self.systems)
-        counts = f"{answers:,} answer{'s' * (answers != 1)} of {systems} system{'s' * (systems != 1)}"
-        labelled = f"{labels:,} labelled" if labels else "without labels"
-        return f"{counts}, judged by {self.judged_by}, {labelled}"
+        return f"{self._counts}, judged by {self.judged_by}"
 
     @property
-    def page_findings(self) -> list[str]:
-        """The findings; where some systems have no accuracy, also which is highest of the others."""
-        estimated = {system: accuracy for system, accuracy in self.systems.items() if accuracy["low"] is not None}
-        if len(estimated) == len(self.systems) or len(estimated) < 2:
-            return self.findings
-        return [*self.findings, f"Of the others, {highest_accuracy(estimated, self._as_good)}"]
+    def _what_decides(self) -> str:
+        is_column = self.judge.startswith("column:")
+        return what_decides(self.systems, self.judged_by if is_column else f"the judge {self.judged_by}")
+
+    @property
+    def _counts(self) -> str:
+        answers, systems = self._sum("rows"), len(self.systems)
+        return f"{answers:,} answer{'s' * (answers != 1)} of {systems} system{'s' * (systems != 1)}"
 
     @property
     def certainty(self) -> list[str]:
-        """The interval of the lead of the first of two systems, else of the highest accuracy; what these assume."""
-        assumes = [f"The accuracy {assumption(self.systems)}."] * bool(assumption(self.systems))
-        if any(of["low"] is None for of in self.systems.values()):
-            return assumes
-        first = max(self.systems.values(), key=lambda of: of["accuracy"])
-        leads = [lead for _, lead, _ in self._leads()]
-        interval = f"The {self._percent()} interval of {number(first['accuracy'])} is {number(first['low'])} to "
-        interval += f"{number(first['high'])}."
-        if len(leads) == 1 and leads[0]["low"] is not None:
-            low, high = (100 * leads[0][end] for end in ("low", "high"))
-            interval = f"The lead is between {low:+.0f} and {high:+.0f} points ({self._percent()} interval)."
-        return [interval, *assumes]
+        """The interval of the highest of several accuracies, and what these rest on."""
+        decides = self._what_decides
+        if len(self.systems) < 3 or any(of["low"] is None for of in self.systems.values()):
+            return [decides]
+        right, low, high = (number(self.systems[self._first][end]) for end in ("accuracy", "low", "high"))
+        return [f"The {self._percent()} interval of {right} is {low} to {high}.", decides]
 
     @property
-    def findings(self) -> list[str]:
-        """Which system has the highest accuracy, and which others may be as good."""
-        if len(self.systems) == 2 and all(of["low"] is not None for of in self.systems.values()):
-            (pair,) = self.differences
-            return [lead_sentence(*turned(pair, self._first), is_chance=bool(self._as_good))]
-        return untold(self.notes)[0] or [highest_accuracy(self.systems, self._as_good, self.settings["confidence"])]
+    def conclusions(self) -> list[Finding]:
+        """Which system has the highest accuracy, and which others may be as good; which accuracies cannot be told."""
+        (why, _), confidence = untold(self.notes), self.settings["confidence"]
+        estimated = {system: accuracy for system, accuracy in self.systems.items() if accuracy["low"] is not None}
+        if why:
+            others = [f"Of the others, {highest_accuracy(estimated, self._as_good)}"] * (len(estimated) > 1)
+            return [*why, *map(Finding, others)]
+        if len(self.systems) == 2:
+            return [lead(from_first(self.differences[0], self._first), bool(self._as_good), confidence=confidence)]
+        return [highest_accuracy(self.systems, self._as_good, confidence)]
 
     @property
     def _first(self) -> str | None:
@@ -333,13 +333,13 @@ class AccuracyReport(Report):
 
     @property
     def headline(self) -> str:
-        """What was judged by what, and what the numbers assume, in one line."""
-        return self.page_headline + f"; the accuracy {assumption(self.systems)}" * bool(assumption(self.systems))
+        """What was judged, and what the numbers rest on, in one line."""
+        return f"{self._counts}. {self._what_decides}"
 
     def show(self, console: Any) -> None:
         """Print the findings, one line a system, and what to do next; `show_all` prints all tables."""
-        findings, steps, confidence = self.findings, self.next_steps, self.settings["confidence"]
-        names = ["accuracy", *["labelled"] * bool(self._sum("labelled")), "declined"]
+        steps, confidence = self.next_steps, self.settings["confidence"]
+        names = ["accuracy", *["labelled"] * bool(self._sum("labelled")), *["declined"] * self._declines]
         rows = [
             [name, *(SHORT_CELLS[cell](self.systems[name]) for cell in names)] for name in best_first(self.systems)
         ]
@@ -347,10 +347,10 @@ class AccuracyReport(Report):
         notes = [*self.notes, *filter(None, [self.help_of_judge(brief=True)])]
         print_first_screen(
             console,
-            findings,
+            self.conclusions,
             self.headline,
             replace(table, header=screen_header(table, confidence)),
-            [note for note in notes if as_sentence(note) not in {*findings, *steps}],
+            notes,
             "All tables and what the numbers rest on: --verbose",
             lambda room: self._print_slices(console),
             steps=steps[:MOST_STEPS],
@@ -372,7 +372,7 @@ class AccuracyReport(Report):
         assumed = [system for system, of in self.systems.items() if of["basis"] == MEASURED]
         if assumed:
             number = min([LABELS_TO_BEGIN, *(self.systems[system]["rows"] for system in assumed)])
-            more = label_more(self._label_file, number)
+            more = label_more(self._label_file, number, "accuracy")
             return [f"label {number} answers of {briefly(assumed)} too, since the judge can err more on them{more}"]
         return self._plan()
 
@@ -390,7 +390,7 @@ class AccuracyReport(Report):
         )
         if self._sum("labelled") == rows:
             return [f"add questions: {about}"] * bool(about)
-        more = label_more(self._label_file, max(accuracy["rows"] for accuracy in self.systems.values()))
+        more = label_more(self._label_file, max(accuracy["rows"] for accuracy in self.systems.values()), "accuracy")
         left = f"the other {rows - self._sum('labelled'):,}" if self._sum("labelled") else f"all {rows:,}"
         return [f"label {left} answers for about +-{widest:.0f} points{f' ({about})' * bool(about)}{more}"]
 
@@ -398,18 +398,19 @@ class AccuracyReport(Report):
         """Return the intervals of the accuracy and of its differences, for their tables."""
         caption = f"{self._percent()} interval"
         pictures = {SYSTEMS: accuracy_intervals(self.systems, caption)}
-        if pairs := {name: difference for name, difference, _ in self._leads()}:
+        if pairs := {lead_in_words(pair): pair["difference"] for pair in self._leads()}:
             pictures[DIFFERENCES] = Intervals("difference of accuracy", pairs, caption, has_zero=True)
         return {title: picture for title, picture in pictures.items() if picture}
 
-    def _leads(self) -> list[tuple[str, dict[str, float | None], int]]:
-        """Return who leads whom, by how much, and on how many questions both answer; one entry a pair of systems."""
-        leads = []
-        for pair in self.differences:
-            ahead = pair["second"] if (pair["difference"]["value"] or 0) < 0 else pair["first"]
-            first, second, difference = turned(pair, ahead)
-            leads.append((lead_in_words(first, second, difference["value"]), difference, pair["shared_questions"]))
-        return leads
+    @property
+    def _declines(self) -> bool:
+        """Whether any answer gives none."""
+        return any(of["declined"] for of in self.systems.values())
+
+    def _leads(self) -> list[Mapping[str, Any]]:
+        """Return the differences, with the better system of each pair first."""
+        first = ("second" if (pair["difference"]["value"] or 0) < 0 else "first" for pair in self.differences)
+        return [from_first(pair, pair[ahead]) for pair, ahead in zip(self.differences, first, strict=True)]
 
     def page_tables(self) -> list[Table]:
         """Return the tables; further columns of the systems are shown when a reader asks for them."""
@@ -417,9 +418,10 @@ class AccuracyReport(Report):
         shown = ("system", "accuracy", "from", "labelled")
         extra = [name for name in systems.header if name not in shown] if "from" in systems.header else ()
         in_words = {}
-        if leads := self._leads():
-            cells = ("cannot tell" if lead["value"] is None else estimate(lead) for _, lead, _ in leads)
-            rows = [[name, cell, f"{of[-1]:,}"] for (name, *of), cell in zip(leads, cells, strict=True)]
+        if pairs := self._leads():
+            cells = ["cannot tell" if p["difference"]["value"] is None else estimate(p["difference"]) for p in pairs]
+            counts = (f"{pair['shared_questions']:,}" for pair in pairs)
+            rows = [list(of) for of in zip(map(lead_in_words, pairs), cells, counts, strict=True)]
             in_words[DIFFERENCES] = {"header": ["comparison", "difference of accuracy", "questions in common"]}
             in_words[DIFFERENCES] |= {"rows": rows, "explanation": "Bold: chance is unlikely to explain it."}
         in_words[JUDGE_AND_PEOPLE] = {"explanation": OF_CONFUSION}
@@ -497,7 +499,8 @@ class AccuracyReport(Report):
         marked = {row for row, pair in enumerate(self.differences) if _is_clear(pair["difference"])}
         explanation = f"With {self._percent()} intervals"
         if self.settings["correction"] == CORRECTION:
-            explanation += f", corrected by Holm's method for the {len(rows):,} pairs, as those of `compare`"
+            tests = len(_tested(self.differences))
+            explanation += f", corrected for {tests:,} tests (Holm), as those of `compare`"
         header = ["pair", "difference of accuracy", "questions in common"]
         return Table(DIFFERENCES, header, rows, f"{explanation}. Bold: leaves out 0.", marked)
 
@@ -540,17 +543,9 @@ def rounded(count: int) -> str:
     return f"{int(float(f'{count:.2g}')):,}"
 
 
-def turned(pair: Mapping, first: str) -> tuple[str, str, Mapping[str, float | None]]:
-    """Return the two systems of a pair, `first` first, and how far it is ahead, with limits; None where unknown.
-
-    >>> turned({"first": "a", "second": "b", "difference": {"value": -0.2, "low": -0.3, "high": None}}, "b")
-    ('b', 'a', {'value': 0.2, 'low': None, 'high': 0.3})
-    """
-    if pair["first"] == first:
-        return first, pair["second"], pair["difference"]
-    ends = (pair["difference"][name] for name in ("value", "high", "low"))
-    lead, low, high = (None if end is None else -end for end in ends)
-    return first, pair["first"], {"value": lead, "low": low, "high": high}
+def _tested(differences: Sequence[Mapping]) -> list[Mapping]:
+    """Return the differences of pairs that both have an accuracy."""
+    return [pair for pair in differences if pair["difference"]["value"] is not None]
 
 
 def _is_clear(difference: Mapping) -> bool:

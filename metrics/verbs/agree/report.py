@@ -12,7 +12,7 @@ from ...core.scorer import require_extra
 from ...registry import judge_among
 from ...reports.charts import Intervals
 from ...reports.excerpt import nearest_part, plain, print_answers
-from ...reports.report import WIDTH, Report, briefly, say
+from ...reports.report import WIDTH, Finding, Report, briefly, say
 from ...reports.table import Table, estimate, listed, number, p_value, print_table, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows import reading
@@ -278,42 +278,38 @@ class AgreeReport(Report):
         return {name: metric["verdicts"] for name, metric in self.metrics.items() if "verdicts" in metric}
 
     @property
-    def findings(self) -> list[str]:
+    def conclusions(self) -> list[Finding]:
         """How often a judge gives people's verdict, which metric agrees best, and which others may agree as well."""
         best, on_judges = self._order[0], []
         for name, counts in self._verdicts.items():
             same, interval = counts["accepted"] + counts["rejected"], _percent(counts["agreement"])
             missed, let_through = _answers(counts["missed"], "right"), _answers(counts["let_through"], "wrong")
             on_judges.append(
-                f"The judge ({name}) gives people's verdict on {same:,} of {self.rows:,} answers{interval}. "
-                f"It rejects {missed} and accepts {let_through}. "
-                f"A judge that accepts every answer would agree on {counts['accepted'] + counts['missed']:,}."
+                Finding(
+                    f"The judge ({name}) gives people's verdict on {same:,} of {self.rows:,} answers{interval}.",
+                    f"It rejects {missed} and accepts {let_through}. "
+                    f"A judge that accepts every answer would agree on {counts['accepted'] + counts['missed']:,}.",
+                )
             )
         pearson = self.metrics[best]["pearson"]
         if pearson["value"] is None:
             return on_judges
         tested = [name for name in self._order if name in self._against_best and name not in self._beside]
         near = [name for name in tested if not _is_behind(self._against_best[name])]
-        finding = f"{best} agrees{' best' * bool(tested)} with people: Pearson r {_shown(pearson)}"
+        r, interval = number(pearson["value"]), ""
+        finding = f"{best} agrees{' best' * bool(tested)} with people: Pearson r {r}"
+        if pearson["low"] is not None:
+            interval = f"95% interval: {number(pearson['low'], 2)} to {number(pearson['high'], 2)}."
         if pearson["low"] is None:
             few = "Too few questions" if self.questions < MIN_QUESTIONS else "Too few questions or too equal scores"
-            finding = f"{few} to tell how well {best} agrees with people (Pearson r {_shown(pearson)})"
+            finding = f"{few} to tell how well {best} agrees with people (Pearson r {r})"
         elif pearson["low"] <= 0:
-            finding = f"No metric is shown to agree with people: Pearson r of {best} is {_shown(pearson)}"
+            finding = f"No metric is shown to agree with people: Pearson r of {best} is {r}"
         elif near:
             finding += f"; {briefly(near)} may agree as well"
         elif tested:
             finding += f"; significantly better than {briefly(tested)}"
-        return [*on_judges, f"{finding}."]
-
-    @property
-    def page_findings(self) -> list[str]:
-        """The findings, the first one without what the judge rejects and accepts, which stands below it."""
-        if not self.findings:
-            return []
-        first, *further = self.findings
-        first, stop, more = first.partition(". It rejects ")
-        return [first + "." * bool(stop), *[f"It rejects {more}"] * bool(stop), *further]
+        return [*on_judges, Finding(f"{finding}.", interval)]
 
     @property
     def next_steps(self) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from ...ava.calibration import Calibration, answer_key, content_digest
 from ...ava.scorer import profile
 from ...registry import JUDGE
-from ...reports.report import WIDTH, Report, as_sentence, say
+from ...reports.report import WIDTH, Finding, Report, as_sentence, say
 from ...reports.table import Table, as_json, number, p_value, print_table
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
@@ -193,7 +193,7 @@ class CalibrateReport(Report):
         return f"{self.title}: {counts}"
 
     @property
-    def findings(self) -> list[str]:
+    def conclusions(self) -> list[Finding]:
         """Whether the calibrated judge agrees with more labels, and what became of it."""
         counts = [judge["labels"] for judge in (self.before, self.after)]
         before, after = (of["accepted"] + of["rejected"] for of in counts)
@@ -201,29 +201,23 @@ class CalibrateReport(Report):
         test = self.sign_test
         unit = "question" if self.calibration["questions"] < self.calibration["answers"] else "answer"
         better = f"{test['better']:,} {unit}{'s' * (test['better'] != 1)}"
-        finding = (
-            f"Calibration {verdict}: on questions that it was not fitted to, the judge agrees with {after:,g} of "
+        numbers = (
+            f"On questions that it was not fitted to, the judge agrees with {after:,g} of "
             f"{self.calibration['labels']:,} labels, without calibration with {before:,g} (better on "
             f"{better}, worse on {test['worse']:,}; p {p_value(test['p'])})."
         )
+        finding = Finding(f"Calibration {verdict}.", numbers)
         if not self.helps:
-            return [finding, "Nothing was written: keep the judge as it is."]
+            return [finding, Finding("Nothing was written: keep the judge as it is.")]
         if not self.output:
             return [finding]
         add = f"add --calibration {shlex.quote(self.output)} to score, compare and accuracy of other answers"
-        return [finding, f"Written to {self.output}: {add}."]
+        return [finding, Finding(f"Written to {self.output}: {add}.")]
 
     @property
     def page_headline(self) -> str:
         """The headline without the title, which stands above it."""
         return self.headline.removeprefix(f"{self.title}: ")
-
-    @property
-    def page_findings(self) -> list[str]:
-        """The findings, the first one without the numbers, which stand below it."""
-        first, *further = self.findings
-        verdict, _, numbers = first.partition(": ")
-        return [f"{verdict}.", as_sentence(numbers.removesuffix(".")), *further]
 
     @property
     def next_steps(self) -> list[str]:

@@ -172,9 +172,9 @@ class Compared:
     def tested_pairs(self, family: Sequence[tuple[PairedTests | LabelTests, np.ndarray]]) -> list[list[dict]]:
         """Return the corrected tests of all pairs as reports have them, for each (tests, (rows, systems) scores).
 
-        Keys are "first", "second", "difference" ("value", "low", "high"), "p", "p_corrected", "differing" (number of
-        questions on which the two differ; None where labels of some rows decide), "wins", "ties" and "losses" of the
-        first system, in the rows where both have a score.
+        Keys are "first", "second", "difference" ("value", "low", "high"), "p_uncorrected", "p_corrected", "differing"
+        (number of questions on which the two differ; None where labels of some rows decide), "wins", "ties" and
+        "losses" of the first system, in the rows where both have a score.
         """
         result = []
         outcomes = corrected([tests for tests, _ in family])
@@ -183,7 +183,7 @@ class Compared:
             for i, (first, second) in enumerate(combinations(range(len(self.systems)), 2)):
                 pair = {"first": self.systems[first], "second": self.systems[second]}
                 pair["difference"] = _estimate(tests.differences[i], low[i], high[i])
-                pair |= {"p": float(tests.p_values[i]), "p_corrected": float(p_corrected[i])}
+                pair |= {"p_uncorrected": float(tests.p_values[i]), "p_corrected": float(p_corrected[i])}
                 differing = tests.differing[i]
                 pair["differing"] = None if np.isnan(differing) else math.ceil(differing - 1e-9)
                 a, b = by_row[:, first], by_row[:, second]

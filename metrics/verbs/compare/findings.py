@@ -1,42 +1,60 @@
 """Sentences on a comparison: which systems are first by each metric, slices that say the opposite, what changed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 from ...core.reading import the_first
 from ...registry import SCORERS, scorer_class
-from ...reports.report import CLOSE, MOST_CHARACTERS, Report, briefly, of_lead
+from ...reports.report import CLOSE, MOST_CHARACTERS, Finding, Report, briefly, lead, untold
 from ...reports.table import listed, number, p_value
 from .ranking import Ranking, from_better, is_clear
 
 MOST_SHARES = 6  # systems that a sentence lists
 
 
-def first_systems(report: Report, by: Ranking) -> str:
-    """Return a sentence on which systems differ significantly by a metric, and which are too close to call."""
+def first_systems(report: Report, by: Ranking) -> list[Finding]:
+    """Return which systems differ significantly by a metric, which are too close to call, and what cannot be told."""
     if by.only_verdicts:
-        counted = ((name, *by.right[name]) for name in by.order)
-        counts = [f"{name} {right:,} of {answers:,}" for name, right, answers in counted if answers]
-        shares = the_first(counts, MOST_SHARES)
-        if by.too_few_labels:
-            return f"No winner: too few questions. Labelled right: {shares}."
-        untold = [name for name in by.order if by.judged["systems"][name]["accuracy"] is None]
-        whose = f"of {briefly(untold)} " * (len(untold) < len(by.order))
-        sentence = f"No winner: the accuracy {whose}cannot be told. {by.counted.capitalize()}: {shares}."
-        if by.significant:
-            sentence += f" By verdicts alone {_pairs(by.significant)}, but the judge can err more on one system than "
-            sentence += "on another."
-        return sentence
+        return _by_verdicts(by)
     others = [system for system in by.order if system not in by.estimated]
-    untold = f" The {by.name} of {{0}} cannot be told, so {{0}} may be better.".format(briefly(others or [""]))
+    sentence = "The {1} of {0} cannot be told, so {0} may be better.".format(briefly(others or [""]), by.name)
+    return [_of_estimated(report, by), *[Finding(sentence, _why_untold(by))] * bool(others)]
+
+
+def _by_verdicts(by: Ranking) -> list[Finding]:
+    """Return that no accuracy is told, with the numbers of right answers, and which verdicts differ significantly."""
+    counted = ((name, *by.right[name]) for name in by.order)
+    shares = [f"{name} {right:,} of {answers:,}" for name, right, answers in counted if answers]
+    counts = f"{by.counted.capitalize()}: {the_first(shares, MOST_SHARES)}."
+    if by.too_few_labels:
+        return [Finding("No winner: too few questions.", counts)]
+    unknown = [name for name in by.order if by.judged["systems"][name]["accuracy"] is None]
+    whose = f"of {briefly(unknown)} " * (len(unknown) < len(by.order))
+    verdicts = f"By verdicts alone {_pairs(by.significant)}, but the judge can err more on one system than on another."
+    finding = Finding(f"No winner: the accuracy {whose}cannot be told.", f"{_why_untold(by)} {counts}")
+    return [finding, *[Finding(verdicts)] * bool(by.significant)]
+
+
+def _why_untold(by: Ranking) -> str:
+    """Return why the accuracy of some systems cannot be told, in sentences."""
+    findings, _ = untold(by.judged["notes"] if by.judged else ())
+    return findings[0].certainty if len(findings) == 1 else " ".join(map(str, findings))
+
+
+def _of_estimated(report: Report, by: Ranking) -> Finding:
+    """Return how the systems with an estimate differ."""
+    if by.accuracy and len(by.estimated) == 2 and not report.too_few_differ(by.pairs[0]):
+        pair = by.pairs[0]
+        finding = lead(pair, not is_clear(pair), f", p {p_value(pair['p_corrected'])}")
+        return finding if len(report.metrics) == 1 else replace(finding, sentence=f"{by.name}: {finding.sentence}")
     ahead = by.leaders if {*product(by.leaders, by.worse)} <= {*by.significant} else by.order[:1]
     further = _pairs([pair for pair in by.significant if pair not in {*product(ahead, by.worse)}])
-    clauses = "; ".join(filter(None, _verdicts(report, by, ahead, further)))
-    sentence = f"{_name_of_score(by)}: {clauses}."
-    if by.accuracy and len(report.metrics) == 1:
-        begins_with_name = clauses.startswith(tuple(by.order))
-        sentence = f"{clauses if begins_with_name else clauses[:1].upper() + clauses[1:]}."
-    return sentence + untold * bool(others)
+    clauses = [*filter(None, _verdicts(report, by, ahead, further))]
+    if not by.accuracy or len(report.metrics) > 1:
+        return Finding(f"{_name_of_score(by)}: {'; '.join(clauses)}.")
+    first, *others = (text if text.startswith(tuple(by.order)) else text[:1].upper() + text[1:] for text in clauses)
+    return Finding(f"{first}.", " ".join(f"{text}." for text in others))
 
 
 def _name_of_score(by: Ranking) -> str:
@@ -55,21 +73,20 @@ def _verdicts(report: Report, by: Ranking, ahead: Sequence[str], further: str) -
     if len({by.scores[system]["value"] for system in order}) == 1:
         return [f"{briefly(order)} have the same score, {number(by.scores[order[0]]['value'])}"]
     if len(order) == 2:
-        if by.accuracy and not report.too_few_differ(by.pairs[0]):
-            return [of_lead(*order, by.pairs[0]["difference"], is_chance=True)]
         why = report.too_few_differ(by.pairs[0]) or "the difference is not significant"
         return [f"too close to call: {order[0]} is ahead of {order[1]}, but {why}"]
     if not by.significant:
         none = f"no two of the {len(order)} systems differ significantly"
-        lead = _lead_by_chance(report, by, order[-1])
-        return [f"{none}; {lead}" if lead else f"too close to call: {none}"]
+        by_chance = _lead_by_chance(report, by, order[-1])
+        return [none, by_chance] if by_chance else [f"too close to call: {none}"]
     first = listed(ahead) if briefly(ahead) == listed(ahead) else f"the first {len(ahead)} systems"
     better = f"{first} {'is' if len(ahead) == 1 else 'are'} significantly better than {briefly(by.worse)}"
     leads = {system: _lead_by_chance(report, by, system) for system in by.leaders[1:]}
     close = [system for system, lead in leads.items() if not lead]
     leads = [lead for lead in leads.values() if lead]
     if len(leads) > 1:
-        leads = [f"the leads of {order[0]} over {len(leads)} others could be chance"]
+        others = briefly([system for system in by.leaders[1:] if system not in close])
+        leads = [f"the leads of {order[0]} over {others} could be chance"]
     call = f"{order[0]} vs {briefly(close)}: too close to call" if close else ""
     return [call, *leads, better if by.worse else "", further]
 
@@ -77,11 +94,11 @@ def _verdicts(report: Report, by: Ranking, ahead: Sequence[str], further: str) -
 def _lead_by_chance(report: Report, by: Ranking, other: str) -> str:
     """Return that the first system's lead in accuracy over another one could be chance; "" where both are close."""
     [pair] = (pair for pair in by.pairs if (pair["first"], pair["second"]) == (by.order[0], other))
-    lead = pair["difference"]["value"]
-    if not by.accuracy or lead < CLOSE:
+    points = 100 * pair["difference"]["value"]
+    if not by.accuracy or points < 100 * CLOSE:
         return ""
     why = report.too_few_differ(pair) or f"p {p_value(pair['p_corrected'])}"
-    return f"{by.order[0]} leads {other} by {100 * lead:.0f} points, but this could be chance ({why})"
+    return f"{by.order[0]} leads {other} by {points:.0f} points, but this could be chance ({why})"
 
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:

@@ -13,7 +13,7 @@ from ...reports.report import as_sentence, caution_of_words, differing_orders
 from ...rows.reading import Skips
 from ...statistics.intervals import MIN_QUESTIONS, kish
 from ...statistics.resampling import FEW, LEVEL, smallest_p
-from ..label.labels import what_questions_show
+from ..label.labels import smallest_lead
 from .rows import Matched
 
 
@@ -33,12 +33,8 @@ def question_notes(sizes: np.ndarray, are_right_or_wrong: bool) -> list[str]:
     if number < MIN_QUESTIONS - 1e-9:
         notes.append(f"{few}: too few for intervals, which need {MIN_QUESTIONS}")
     elif number < FEW:
-        show = (
-            what_questions_show(round(number))
-            if are_right_or_wrong
-            else "only clear differences can be told from chance"
-        )
-        notes.append(f"{few}: {show}")
+        clear = "only clear differences can be told from chance"
+        notes.append(f"{few}: {smallest_lead(round(number)) if are_right_or_wrong else clear}")
     return notes
 
 

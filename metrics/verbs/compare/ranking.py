@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...reports.report import rejected
+from ...reports.report import from_first, rejected
 from ...statistics.resampling import LEVEL
 from .analysis import ACCURACY
 
@@ -88,9 +88,4 @@ def is_clear(pair: Mapping[str, Any]) -> bool:
 
 def from_better(order: list[str], pair: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a test of two systems, turned so that the system that is earlier in `order` comes first."""
-    if order.index(pair["first"]) < order.index(pair["second"]):
-        return pair
-    old = pair["difference"]
-    lead, low, high = (None if end is None else -end for end in (old["value"], old["high"], old["low"]))
-    turned = {"first": pair["second"], "second": pair["first"], "wins": pair["losses"], "losses": pair["wins"]}
-    return {**pair, **turned, "difference": {"value": lead, "low": low, "high": high}}
+    return from_first(pair, min(pair["first"], pair["second"], key=order.index))

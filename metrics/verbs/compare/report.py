@@ -11,7 +11,19 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import JUDGE, SCORERS, judge_among, scorer_class
 from ...reports.charts import Intervals
-from ...reports.report import SCREEN, Report, as_sentence, faults_table, of_faults, say, say_findings, say_next, untold
+from ...reports.excerpt import short_probability
+from ...reports.report import (
+    SCREEN,
+    Finding,
+    Report,
+    as_sentence,
+    faults_table,
+    of_faults,
+    say,
+    say_findings,
+    say_next,
+    untold,
+)
 from ...reports.table import Table, listed, markdown, markdown_table, p_value, print_table, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
@@ -20,11 +32,19 @@ from ...rows.sources import Source
 from ...scale import options
 from ...scale.run import item_statistics
 from ...scale.scoring import faults_in_order, faults_of_rows, label_of, profiles
+from ...statistics.estimation import MEASURED
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import FEW, LEAST_DIFFERING, LEVEL
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
-from ..judge_errors import CAN_ERR_MORE, JudgeErrors, judged_systems, to_label
-from ..label.labels import label_more, read_labels, what_questions_show, written_by_label
+from ..judge_errors import CAN_ERR_MORE, JudgeErrors, judged_systems, to_label, what_decides
+from ..label.labels import (
+    LABELS_TO_BEGIN,
+    file_for_labels,
+    label_more,
+    questions_needed,
+    read_labels,
+    what_questions_show,
+)
 from ..view.rows import scored_answer
 from . import analysis, notes
 from .findings import changes_between_runs, first_systems, reversals
@@ -123,7 +143,7 @@ def compare(
         label_sources = [] if labels is None else digested_sources(labels, "labels")
     skips = Skips(on_error == "skip", problem)
     matched, row_kind = reading.matched(skips)
-    label_file = written_by_label(label_sources)
+    label_file = file_for_labels(label_sources)
     label_notes, label_error = _take_labels(matched, reading, label_sources, skips)
     items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
     texts = [next((row.item.text for row in question if row.item.text), None) for question in matched.rows]
@@ -165,7 +185,7 @@ def compare(
     sizes = np.bincount(compared.questions)
     numbers = rounded(numbers)
     families = [next(iter(of["tests"].values()))["pairs"] for of in numbers.values()]
-    tests = sum(pair["p"] is not None for pairs in families for pair in pairs)
+    tests = sum(pair["p_uncorrected"] is not None for pairs in families for pair in pairs)
     lengths = [options.length_note(metric, notes.values_by_system(of)) for metric, of in numbers.items()]
     report = CompareReport(
         genqa_metrics=__version__,
@@ -207,14 +227,16 @@ def compare(
         _labels=label_file,
         _titles=[getattr(scorer, "title", "") or metric for metric, scorer in scorers.items()],
         _row_scores={name: scores for by_name in row_scores.values() for name, scores in by_name.items()},
+        _threshold=scorers[judge].threshold if judge else 0.5,
         _fits=fits,
     )
     rankings = [report.ranking(metric) for metric in numbers]
     cautions = [] if run_changes else notes.word_cautions(scorers, matched, numbers)
     opposite = [reversals(report, ranking) for ranking in rankings if by and not ranking.only_verdicts]
-    first = [first_systems(report, ranking) for ranking in rankings]
+    first = chain.from_iterable(first_systems(report, ranking) for ranking in rankings)
     changed = changes_between_runs(report) if run_changes else []
-    return replace(report, findings=[*first, *cautions, *chain.from_iterable(opposite), *changed])
+    further = [*cautions, *chain.from_iterable(opposite), *changed]
+    return replace(report, conclusions=[*first, *map(Finding, further)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,7 +258,8 @@ class CompareReport(Report):
         changes: of two runs {"runs", "answers_changed", "judge", "metrics": {metric: {"better", "worse", ...}}}, else
             None.
         notes: what a reader must know before the numbers.
-        findings: which systems are first by every metric, slices that say the opposite, and what changed.
+        findings: which systems are first by every metric, slices that say the opposite, and what changed; as values
+            `conclusions`.
         scores: {metric: {score: {system: {"value", "low", "high"}}}}.
         tests: {metric: {score: {"systems": {system: cluster and ranks}, "pairs": [tests of a pair]}}}.
         rows: {metric: [rows that differ most]}.
@@ -259,9 +282,10 @@ class CompareReport(Report):
     notes: list[str]
     _matched: Matched
     _row_scores: dict[str, np.ndarray]  # {name: (rows, systems)}
-    _labels: str  # file of labels; "" where they are elsewhere
+    _labels: str  # file to which `label` adds; "" where it adds to none
     _titles: list[str]  # of the metrics
-    findings: list[str] = field(default_factory=list)
+    conclusions: list[Finding] = field(default_factory=list)
+    _threshold: float = 0.5  # from which on the judge calls an answer right
     _fits: bool = False  # whether a terminal shows only as many rows as fit
 
     def __repr__(self) -> str:
@@ -277,29 +301,17 @@ class CompareReport(Report):
     def next_steps(self) -> list[str]:
         """What to do where the accuracy cannot be told, and how many questions show a difference that is not clear."""
         _, steps = untold(self.notes)
-        rankings = [self.ranking(metric) for metric in self.metrics]
-        is_close = any(by.accuracy and len(by.significant) < len(by.pairs) for by in rankings)
-        if is_close and any(
-            of["labelled"] < of["rows"] for by in rankings if by.accuracy for of in by.accuracy["systems"].values()
-        ):
-            return steps or [self._more_labels()]
-        if not is_close or self.questions < FEW:
+        by = next((by for by in map(self.ranking, self.metrics) if by.accuracy), None)
+        if steps or not by:
             return steps
-        return [*steps, f"Add questions: with {self.questions:,}, {what_questions_show(self.questions)}."]
-
-    def _more_labels(self) -> str:
-        """Return which rows to label, where not all have a label, and which differences the labels can show."""
-        labelled = [sum(row.item.human[1] is not None for row in question) for question in self._matched.rows]
-        complete, systems = labelled.count(len(self.systems)), len(self.systems)
-        if not any(labelled):
-            (by,) = (by for by in map(self.ranking, self.metrics) if by.accuracy)
-            return as_sentence(to_label(by.accuracy["systems"], "compare", CAN_ERR_MORE))
-        more = f"{label_more(self._labels, self.row_count)}."
-        if complete * systems < sum(labelled):
-            number, every = sum(labelled), self.row_count * systems
-            return f"Label the other {every - number:,} answers, {number:,} of {every:,} have a label{more}"
-        shown = what_questions_show(complete)
-        return f"With {complete:,} questions labelled, {shown}. Label the other {self.row_count - complete:,}{more}"
+        systems = by.accuracy["systems"]
+        by_judge = any(of["basis"] == MEASURED for of in systems.values())
+        is_close = len(by.significant) < len(by.pairs)
+        is_complete = all(of["labelled"] == of["rows"] for of in systems.values())
+        if by_judge or (is_close and not is_complete):
+            return [as_sentence(_more_labels(systems, self._labels))]
+        enough = f"with {self.questions:,}, {what_questions_show(self.questions)}"
+        return [f"Add questions: {enough if self.questions >= FEW else questions_needed()}."] * is_close
 
     scores = property(lambda self: {metric: numbers["scores"] for metric, numbers in self.metrics.items()})
     tests = property(lambda self: {metric: numbers["tests"] for metric, numbers in self.metrics.items()})
@@ -308,7 +320,7 @@ class CompareReport(Report):
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
         content = super().to_dict()
-        return {"rows" if name == "row_count" else name: content[name] for name in content if name != "findings"}
+        return {"rows" if name == "row_count" else name: content[name] for name in content if name != "conclusions"}
 
     def ranking(self, metric: str, name: str | None = None) -> Ranking:
         """Return the ranking of systems by a tested score of a metric, by default its first tested score."""
@@ -325,6 +337,11 @@ class CompareReport(Report):
     def label(self, number: int, system: str) -> float | None:
         """Return people's label of a system's answer to the question with this number, from 1; None without one."""
         return self._matched.rows[number - 1][self.systems.index(system)].item.human[1]
+
+    def probability(self, number: int, system: str) -> str:
+        """Return the judge's probability that a system's answer to the question with this number, from 1, is right."""
+        probability = self._row_scores[scorer_class(judge_among(self.metrics)).graded][number - 1]
+        return short_probability(float(probability[self.systems.index(system)]), self._threshold)
 
     def answers(self) -> list[dict[str, Any]]:
         """Return a row for every answer, question by question.
@@ -394,35 +411,33 @@ class CompareReport(Report):
     def page_headline(self) -> str:
         """How many answers were scored by what, and how many have a label of a person."""
         by = listed([scorer_class(name).title if name in SCORERS else name for name in self.metrics])
-        labelled = sum(row.item.human[1] is not None for question in self._matched.rows for row in question)
-        counts = f"{self.row_count * len(self.systems):,} answers, scored by {by}"
-        return counts + f", {labelled:,} labelled by people" * bool(labelled and judge_among(self.metrics))
+        return f"{self.row_count * len(self.systems):,} answers, scored by {by}"
 
     @property
-    def page_findings(self) -> list[str]:
+    def page_conclusions(self) -> list[Finding]:
         """The findings, without those that stand with the tables of further metrics."""
-        if not self.findings:
-            return []
-        by, first = self.ranking(next(iter(self.metrics))), self.findings[0]
-        if by.accuracy:
-            first = first.removeprefix(f"{by.name}: ")
-            first = first if first.startswith(tuple(self.systems)) else first[:1].upper() + first[1:]
-        first, untold, others = first.partition(f" The {by.name} of ")
-        return [first, *[f"{untold.strip()} {others}"] * bool(untold), *self.findings[len(self.metrics) :]]
+        by_metric = [first_systems(self, self.ranking(metric)) for metric in self.metrics]
+        beside = [*chain.from_iterable(by_metric[1:])]
+        return [finding for finding in self.conclusions if finding not in beside]
 
     @property
     def certainty(self) -> list[str]:
-        """The interval of the difference of two systems, and what the accuracy assumes."""
-        by, sentences = self.ranking(next(iter(self.metrics))), []
+        """The interval of a difference that no finding has, the correction, and what the accuracy rests on."""
+        by, sentences, tests = self.ranking(next(iter(self.metrics))), [], self.settings["tests"]
         low, high = (by.pairs[0]["difference"][end] for end in ("low", "high"))
-        if len(by.pairs) == 1 and low is not None and not by.only_verdicts:
-            ends = f"{100 * low:+.0f} and {100 * high:+.0f} points" if by.accuracy else f"{low:+.3f} and {high:+.3f}"
+        if len(by.pairs) == 1 and low is not None and not by.judged:
             p = f", p {p_value(by.pairs[0]['p_corrected'])}" * (not self.too_few_differ(by.pairs[0]))
-            sentences.append(f"The difference is between {ends} (95% interval{p}).")
-        if len(by.pairs) > 1 and self.settings["tests"] > 1 and not by.only_verdicts:
-            sentences.append(f"A lead is significant below p 0.05, corrected for {self.settings['tests']:,} tests.")
-        assumes = by.accuracy["assumes"] if by.accuracy else ""
-        return [*sentences, *[f"The accuracy {assumes}."] * bool(assumes)]
+            sentences.append(f"The difference is between {low:+.3f} and {high:+.3f} (95% interval{p}).")
+        if len(by.pairs) > 1 and tests > 1 and not by.only_verdicts:
+            sentences.append(f"A lead is significant if p, corrected for {tests:,} tests, is below 0.05.")
+        return [*sentences, *self._what_decides()]
+
+    def _what_decides(self) -> list[str]:
+        """Return [what the accuracy rests on, labels or the judge]; [] without a judge."""
+        if not (judge := judge_among(self.metrics)):
+            return []
+        title = self._titles[[*self.metrics].index(judge)]
+        return [what_decides(self.metrics[judge]["accuracy"]["systems"], f"the judge {title}")]
 
     def page_facts(self) -> list[str]:
         """Return what the numbers rest on, with what the tables of systems and pairs are."""
@@ -440,8 +455,8 @@ class CompareReport(Report):
         for metric in self.metrics:
             by = self.ranking(metric)
             table = page_systems_table(self, by)
-            finding = first_systems(self, by) if metric != next(iter(self.metrics)) else ""
-            tables.append(replace(table, explanation=" ".join(filter(None, [finding, table.explanation]))))
+            findings = first_systems(self, by) if metric != next(iter(self.metrics)) else []
+            tables.append(replace(table, explanation=" ".join([*map(str, findings), table.explanation]).strip()))
             tables += [page_pairs_table(self, by)] * (not by.only_verdicts)
             tables += slice_tables(self, metric)[:1]
         return tables
@@ -505,30 +520,23 @@ class CompareReport(Report):
 
     @property
     def headline(self) -> str:
-        """What was compared, by what, and what the accuracy assumes, in one line."""
-        answers, judged = self.row_count * len(self.systems), judge_among(self.metrics)
-        shown = f"{answers:,} answers of {len(self.systems)} systems, "
-        shown += f"{'judged' if [*self.metrics] == [judged] else 'scored'} by {listed(self._titles)}"
-        if not judged:
-            return shown
-        accuracy = self.metrics[judged]["accuracy"]
-        labelled = sum(of["labelled"] for of in accuracy["systems"].values())
-        shown += f", {labelled:,} labelled" if labelled else ", without labels"
-        return shown + f"; the accuracy {accuracy['assumes']}" * bool(accuracy["assumes"])
+        """What the accuracy rests on, and what was compared by other metrics, in one line."""
+        answers, decides = self.row_count * len(self.systems), self._what_decides()
+        scored = f"{answers:,} answers of {len(self.systems)} systems, scored by {listed(self._titles)}"
+        return " ".join([*[f"{scored}{'.' * bool(decides)}"] * ([*self.metrics] != [JUDGE]), *decides])
 
     def show(self, console) -> None:
-        """Print the finding, one line a system, and the rows that decide; `show_all` prints everything."""
-        steps, blocks = self.next_steps, {}
-        report = replace(self, notes=[note for note in self.notes if as_sentence(note) not in steps])
+        """Print the finding and what to do next, one line a system, and the rows that decide."""
+        blocks = {}
         with console.capture() as top:
-            say_findings(console, self.findings, self.headline)
+            say_findings(console, self.conclusions, self.headline)
+            say_next(console, self.next_steps)
         for metric in self.metrics:
             with console.capture() as block:
-                print_metric(report, metric, console)
+                print_metric(self, metric, console)
             blocks[metric] = block.get().rstrip("\n") + "\n"  # what follows begins with an empty line
         with console.capture() as end:
             console.print()
-            say_next(console, steps)
             say(console, ["All tests and signatures: --verbose"], "dim")
         lines = "".join([top.get(), *blocks.values(), end.get()]).count("\n")
         console.file.write(top.get())
@@ -544,10 +552,22 @@ class CompareReport(Report):
 
     def show_all(self, console) -> None:
         """Print the findings, all tables, what they rest on, and the rows that decide."""
-        say_findings(console, self.findings, self.headline)
+        say_findings(console, self.conclusions, self.headline)
+        say_next(console, self.next_steps)
         super().show_all(console)
         for metric in self.metrics if not self.changes else ():
             print_deciding_rows(self, metric, console)
+
+
+def _more_labels(systems: Mapping[str, Mapping], path: str) -> str:
+    """Return how many answers to label next, and the commands that add labels to a file and use them."""
+    labelled, rows = [of["labelled"] for of in systems.values()], max(of["rows"] for of in systems.values())
+    if not any(labelled):
+        return to_label(systems, "compare", CAN_ERR_MORE)
+    number = min(max(LABELS_TO_BEGIN, 2 * min(labelled)), rows)
+    left = sum(of["rows"] - of["labelled"] for of in systems.values())
+    answers = f"{number:,} answers of every system" if number < rows else f"the other {left:,} answers"
+    return f"label {answers}{label_more(path, number, 'compare')}"
 
 
 def _take_labels(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...registry import SCORERS, scorer_class
-from ...reports.charts import Intervals, accuracy_intervals, lead_in_words
+from ...reports.charts import Intervals, accuracy_intervals
 from ...reports.excerpt import print_answers
 from ...reports.report import (
     MOST_NOTES,
@@ -14,6 +14,7 @@ from ...reports.report import (
     briefly,
     few_notes,
     judge_names,
+    lead_in_words,
     of_faults,
     say,
     short_names,
@@ -104,7 +105,7 @@ def in_words(table: Table, tests: Sequence[tuple[str, Mapping]]) -> Table:
     """Return a table of tests that says who leads whom, and has wins, ties and losses in columns of their own."""
     rows = [
         [
-            before + lead_in_words(pair["first"], pair["second"], pair["difference"]["value"]),
+            before + lead_in_words(pair),
             *cells[1:-1],
             *(f"{pair[count]:,}" for count in ("wins", "ties", "losses")),
         ]
@@ -116,10 +117,7 @@ def in_words(table: Table, tests: Sequence[tuple[str, Mapping]]) -> Table:
 
 def intervals_of_pairs(by: Ranking) -> Intervals:
     """Return what pages draw in the table of pairs."""
-    differences = {
-        lead_in_words(pair["first"], pair["second"], pair["difference"]["value"]): pair["difference"]
-        for pair in by.pairs
-    }
+    differences = {lead_in_words(pair): pair["difference"] for pair in by.pairs}
     return Intervals(f"difference of {by.name}", differences, has_zero=True)
 
 
@@ -181,10 +179,9 @@ def short_table(report: Report, by: Ranking) -> Table:
         test = [[estimate(pair["difference"]), _p(report, pair)] for pair in from_first] or [["", ""]]
         rows.append([system, *_counts(by, system), cell, *test[0]])
     header = ["system", *[by.counted] * bool(by.judged), by.name, f"{by.order[0]} leads by", "p"]
-    corrected = _correction(report, by).replace(" (Holm)", "")
-    explanation = (
-        f"In brackets: 95% intervals. p below 0.05: significant{f', {corrected}' * (corrected[:3] != 'not')}."
-    )
+    tests = _family_size(report, by)
+    explanation = "In brackets: 95% intervals. p below 0.05: significant."
+    explanation += f" p and the intervals of leads are corrected for {tests:,} tests." * (tests > 1)
     explanation = (explanation * (by.metric == next(iter(report.metrics))) + _too_few(report, by.pairs)).strip()
     return Table("", header, rows, explanation, by.marked, header.index(by.name))
 
@@ -217,11 +214,16 @@ def _test_name(by: Ranking) -> str:
     return " and ".join(tests)
 
 
-def _correction(report: Report, by: Ranking) -> str:
+def _family_size(report: Report, by: Ranking) -> int:
     """Return for how many tests p is corrected: those by the scores of all metrics at the same position."""
     position = [*report.tests[by.metric]].index(by.name)
     families = [[*of.values()][position]["pairs"] for of in report.tests.values() if len(of) > position]
-    tests = sum(pair["p"] is not None for pairs in families for pair in pairs)
+    return sum(pair["p_uncorrected"] is not None for pairs in families for pair in pairs)
+
+
+def _correction(report: Report, by: Ranking) -> str:
+    """Return for how many tests p is corrected, in words."""
+    tests = _family_size(report, by)
     return f"corrected for {tests:,} tests (Holm), as are intervals of differences" if tests > 1 else "not corrected"
 
 
@@ -239,7 +241,7 @@ def _too_few(report: Report, pairs: Iterable[Mapping]) -> str:
 
 def other_pairs(report: Report, by: Ranking) -> list[str]:
     """Return a line for each significant test that `short_table` leaves out, at most `MAX_SHORT_PAIRS`."""
-    tested = [pair for pair in by.pairs if pair["first"] != by.order[0] and pair["p"] is not None]
+    tested = [pair for pair in by.pairs if pair["first"] != by.order[0] and pair["p_uncorrected"] is not None]
     tested = [] if by.only_verdicts else tested
     clear = [pair for pair in tested if is_clear(pair)]
     pairs = clear[:MAX_SHORT_PAIRS]
@@ -409,16 +411,19 @@ def print_deciding_rows(report: Report, metric: str, console, room: int | None =
     by, rows, numbers = report.ranking(metric), report.rows[metric], report.metrics[metric]
     is_judged, closest, decisive = "accuracy" in numbers, [*numbers["deciding"]], sum(numbers["deciding"].values())
     (first, wins), (second, losses) = numbers["deciding"].items()
-    labelled = {
-        (row, system): is_judged and report.label(row, system) is not None
-        for row in range(1, report.row_count + 1)
-        for system in closest
-    }
-    is_mixed, source = len(set(labelled.values())) > 1, by.name
+    source, grades = by.name, {"1.000": "right", "0.000": "wrong"} if is_judged else {}
     if is_judged:
-        source = "people's labels, else the judge's verdicts" if is_mixed else "people's labels"
-        source = source if any(labelled.values()) else "the judge's verdicts"
-    grades = {"1.000": "right", "0.000": "wrong"} if is_judged else {}
+        are_labelled = {
+            report.label(row, system) is not None for row in range(1, report.row_count + 1) for system in closest
+        }
+        sources = {False: "the judge's verdicts", True: "people's labels"}
+        source = ", else ".join(sources[has_label] for has_label in sorted(are_labelled, reverse=True))
+
+    def by_judge(row: Mapping, system: str) -> str:
+        if not is_judged or report.label(row["row"], system) is not None:
+            return ""
+        return f" (judge, {report.probability(row['row'], system)})"
+
     printed: list[str] = []
     for row in rows if room != 0 else ():
         id_ = f"{row['id']}: " * (row["id"] is not None)
@@ -426,9 +431,8 @@ def print_deciding_rows(report: Report, metric: str, console, room: int | None =
         differ = len({score for score, system, _ in shown if system in closest}) > 1
         answers = []
         for score, system, answer in [of for of in shown if of[1] in closest or not differ]:
-            by_judge = " (judge)" * (is_mixed and report.label(row["row"], system) is None)
             lines = 1 + (score == "0.000" and bool(grades))
-            answers.append((grades.get(score, score) + by_judge, system, answer, lines))
+            answers.append((grades.get(score, score) + by_judge(row, system), system, answer, lines))
         with console.capture() as captured:
             print_answers(console, id_ + (row["text"] or f"row {row['row']}"), row["references"], answers, WIDTH)
         lines = "".join([*printed, captured.get()]).count("\n")

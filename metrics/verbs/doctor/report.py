@@ -385,7 +385,8 @@ def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str,
         if too_few:
             yield estimating, too_few
         else:
-            yield estimating, "by these labels and the judge", "accuracy", "--labels", LABELS
+            by = "by these labels" + " and the judge" * (number < most)
+            yield estimating, by, "accuracy", "--labels", LABELS
     for name in [column["name"] for column in columns if column["use"] == "judge"][:1]:
         why = f"{name} has numbers from 0 to 1; is it a judge's verdict or probability?"
         yield "estimate the accuracy with your judge", why, "accuracy", "--column", f"judge={name}"
@@ -429,6 +430,7 @@ def _without_labels(items: Sequence[Item]) -> list[str]:
         if len(rows) >= LEAST_ROWS
     }
     errors = JudgeErrors.of(make_scorer(JUDGE, {}, ready=False), profiles)
+    notes += [f"{system}: {note}" for system, note in errors.long.items()]
     if not errors.unlike:
         return notes
     systems = f" of {briefly([*errors.unlike])}" if len(errors.unlike) < len(by_system) else ""

@@ -77,7 +77,7 @@ def explain(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     arguments = dict(locals())  # the arguments, by name
-    from ...reports.report import SCREEN, WIDTH, as_sentence, say
+    from ...reports.report import SCREEN, WIDTH, Finding, as_sentence, say
     from ...rows.errors import bad_usage
     from .report import Explainer
 
@@ -169,7 +169,8 @@ def explain(
         first = f"{len(explained):,} of {every:,} answers to read"
         say(out, ["", f"{first}; all: --worst {every}. The effect of each word: --verbose"], "dim")
     verdict = explainer.verdict(explained[0]) if explained and not sources else ""
-    page_texts["findings"] = [*page_texts.get("findings", ()), *[as_sentence(verdict)] * bool(verdict), *lines]
+    findings = [*page_texts.get("conclusions", ()), *[as_sentence(verdict)] * bool(verdict), *lines]
+    page_texts["conclusions"] = list(map(Finding, findings))
     page_texts["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
     words = terminal.reading_words(reading, column)
     names = terminal.names_of_files(texts, {"metrics": [metric], "settings": {metric: settings}}, words)
@@ -223,7 +224,7 @@ def _texts_of_page(answers_to_read: Any, total: int) -> dict[str, Any]:
     rest = "; the others are judged right as labelled, or in the words of an accepted answer" * (every < total)
     more = f"See all {every:,}: genqa-metrics explain FILE --worst {every} --html all.html."
     return {
-        "findings": [
+        "conclusions": [
             *map(as_sentence, filter(None, [" and ".join([*disagree, *unsure]), "; ".join(others)])),
             f"These are {every:,} of {total:,} answers{rest}.",
         ],

@@ -10,7 +10,7 @@ from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...core.words import absent_words, content, nearest_reference
 from ...registry import JUDGE, SCORERS, scorer_class
 from ...reports.excerpt import chance
-from ...reports.report import Report, print_field, say
+from ...reports.report import Finding, Report, print_field, say
 from ...reports.table import listed, number, visible
 from ...reports.viewer import ALL_ANSWERS, ViewedAnswer
 
@@ -77,7 +77,7 @@ class Explanations(Report):
     signature: str
     headline: str = ""
     answers_title: str = ALL_ANSWERS
-    findings: Sequence[str] = ()
+    conclusions: Sequence[Finding] = ()
     next_steps: Sequence[str] = ()
     notes: Sequence[str] = ()
 

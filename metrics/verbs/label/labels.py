@@ -31,17 +31,23 @@ STOPPED = (
 )
 
 
-def written_by_label(sources: Sequence[Source]) -> str:
-    """Return the path of the one file of labels, if `label` wrote it, which adds to no other; else ""."""
+def file_for_labels(sources: Sequence[Source]) -> str:
+    """Return the file to which `label` adds: the one file of labels, if it wrote it; "" where it adds to none.
+
+    Without a file it is a new one, in which `label` keeps the labels that rows have.
+    """
+    if not sources:
+        return "labels.jsonl"
     if len(sources) != 1 or not sources[0].path:
         return ""
     is_label = all({"item", "rater"} <= (row.values or {}).keys() for row in sources[0].sample())
     return str(sources[0].path) if is_label else ""
 
 
-def label_more(path: str, number: int) -> str:
-    """Return the command that adds labels to a file of `label`, after a colon; "" without such a file."""
-    return f": genqa-metrics label FILE --number {number} -o {shlex.quote(path)}" if path else ""
+def label_more(path: str, number: int, verb: str) -> str:
+    """Return the commands that add labels to a file of `label` and use them, after a colon; "" without such a file."""
+    add = f"genqa-metrics label FILE --number {number} -o {shlex.quote(path)}"
+    return f": {add}, then: genqa-metrics {verb} FILE --labels {shlex.quote(path)}" if path else ""
 
 
 @dataclass
@@ -96,19 +102,37 @@ def labels_needed(points: float = POINTS) -> int:
     return next(number for number in count(MIN_QUESTIONS) if _half_width(number, USUAL_SHARES[1]) <= points)
 
 
-def what_questions_show(number: int) -> str:
-    """Return in words which differences of two systems so many labelled questions show, and how many 10 points need.
+def smallest_lead(number: int) -> str:
+    """Return in words which lead of one of two systems so many labelled questions can show.
 
     Fewer than `LEAST_DIFFERING` questions on which systems differ are never significant. The errors of the two systems
-    are taken for independent, with 80% right answers; for the plan with 50%.
+    are taken for independent, with 80% right answers.
 
-    >>> what_questions_show(12)
-    'only differences of about 50 points or more can be significant; 10 points need about 190 questions'
+    >>> smallest_lead(12), smallest_lead(5)
+    ('a lead below about 50 points is hardly ever significant, a larger one can be', 'no lead can be significant')
     """
-    least = max(100 * LEAST_DIFFERING / number, 2**0.5 * _half_width(number, USUAL_SHARES[0]))
-    shown = f"only differences of about {least:.0f} points or more can be significant"
-    needed = f"; {POINTS} points need about {round(labels_needed(POINTS / 2**0.5), -1)} questions"
-    return ("no difference can be significant" if least > 100 else shown) + needed * (least > POINTS)
+    least = _least_lead(number)
+    if least > 100:
+        return "no lead can be significant"
+    return f"a lead below about {least:.0f} points is hardly ever significant, a larger one can be"
+
+
+def _least_lead(number: int) -> float:
+    return max(100 * LEAST_DIFFERING / number, 2**0.5 * _half_width(number, USUAL_SHARES[0]))
+
+
+def questions_needed() -> str:
+    """Return in words how many questions show a lead of `POINTS`, if 50% are right.
+
+    >>> questions_needed()
+    'a lead of 10 points needs about 190 questions'
+    """
+    return f"a lead of {POINTS} points needs about {round(labels_needed(POINTS / 2**0.5), -1)} questions"
+
+
+def what_questions_show(number: int) -> str:
+    """Return which lead so many labelled questions can show, and how many one of `POINTS` needs where that is more."""
+    return smallest_lead(number) + f"; {questions_needed()}" * (_least_lead(number) > POINTS)
 
 
 def read_labels(
@@ -145,9 +169,9 @@ def read_labels(
     elif drawn:
         _scale_early_stop(odds, items, plans, notes)
     else:
-        notes += [TAKEN_AS_DRAWN] * (len(odds) < len(items))
         answers, drawn = Counter(item.system for item in items), list(odds)
         labelled = Counter(items[row].system for row in odds)
+        notes += [TAKEN_AS_DRAWN] * any(number < answers[system] for system, number in labelled.items())
         odds = {row: labelled[items[row].system] / answers[items[row].system] for row in odds}
     mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
     for row in drawn:

@@ -17,6 +17,7 @@ from ...reports.excerpt import MOST_LINES, judged_lines, reading_lines, set_line
 from ...reports.report import (
     MOST_NAMED,
     WIDTH,
+    Finding,
     Report,
     as_sentence,
     caution_of_words,
@@ -25,7 +26,7 @@ from ...reports.report import (
     highest,
     highest_accuracy,
     judge_names,
-    lead_sentence,
+    lead,
     of_faults,
     print_first_screen,
     say,
@@ -76,7 +77,6 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
-LONG_ANSWERS = 40  # words on average, from which the judge was right less often: 0.95 below, 0.90 above (EVOUNA NQ)
 FEW, LEAST_LINES = 10, 8  # answers that are listed unless a number is named, as far as they fit; lines for them
 SYSTEMS, LABELLED = "Systems", "labels of people"
 
@@ -383,18 +383,6 @@ class ScoreReport(Report):
         marked = {number for number, row in enumerate(rows) if row[0] in self.best}
         return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
 
-    @property
-    def _long(self) -> list[str]:
-        """The systems with long answers whose accuracy depends on the judge."""
-        by_judge = (name for name, of in self._judged_systems.items() if of["basis"] != estimation.LABELS)
-        return [system for system in by_judge if self.results.words.get(system, 0) >= LONG_ANSWERS]
-
-    def _long_note(self) -> list[str]:
-        """Return [a note on the systems with long answers]; [] without any."""
-        words = [f"{system} {self.results.words[system]:.0f}" for system in self._long]
-        which = f"long answers ({the_first(words, MOST_NAMED)} words on average)"
-        return [f"{which}: the judge is right less often on long ones"] * bool(words)
-
     def intervals(self) -> dict[str, Intervals]:
         """Return the intervals of the accuracy, for the table of systems."""
         picture = accuracy_intervals(self._judged_systems, "95% interval")
@@ -412,7 +400,7 @@ class ScoreReport(Report):
 
     def page_notes(self) -> list[str]:
         """Return the notes, and what must be known of the accuracy."""
-        return [*super().page_notes(), *(self.accuracy["notes"] if self.accuracy else ()), *self._long_note()]
+        return [*super().page_notes(), *(self.accuracy["notes"] if self.accuracy else ())]
 
     @property
     def open_tables(self) -> int:
@@ -444,42 +432,33 @@ class ScoreReport(Report):
 
     @property
     def certainty(self) -> list[str]:
-        """The interval of the lead of the first of two systems, or of the only one; what the accuracy assumes."""
-        if not self.accuracy:
-            return []
-        leads = [tuple(100 * end for end in ends) for ends in self.leads.values()]
-        sentences = [
-            f"The lead is between {low:+.0f} and {high:+.0f} points (95% interval)." for _, low, high in leads
-        ]
-        if len(self.systems) == 1:
-            (of,) = self._judged_systems.values()
-            sentences = [f"Its 95% interval is {number(of['low'])} to {number(of['high'])}."] * (of["low"] is not None)
-        assumes = [f"The accuracy {self.accuracy['assumes']}."] * bool(self.accuracy["assumes"])
-        return [*sentences * (len(self.systems) < 3), *assumes]
+        """What the accuracy assumes."""
+        assumes = self.accuracy and self.accuracy["assumes"]
+        return [f"The accuracy {assumes}."] * bool(assumes)
 
     @property
-    def findings(self) -> list[str]:
+    def conclusions(self) -> list[Finding]:
         """Which system is better and whether that may be chance; what the accuracy rests on is a fact."""
-        accuracy = []
-        if self.accuracy:
-            why, _ = untold(self.accuracy["notes"])
-            accuracy = why or [self._of_accuracy()]
         scores = self.results.scores[self._first]
         names = self._scorers[self._first].main, *self._scorers[self._first].beside
         orders = differing_orders(names, scores) * (self._first != self.judge)
         words, further = map(as_sentence, self._words[:1]), map(as_sentence, self._words[1:])
         by_metric = [sentence for metric in self.results.metrics for sentence in self._of_metric(metric, bool(orders))]
-        return [*accuracy, *orders, *words, *by_metric, *further]
+        return [*self._of_accuracy(), *map(Finding, [*orders, *words, *by_metric, *further])]
 
-    def _of_accuracy(self) -> str:
-        """Return which system is better and whether that may be chance."""
+    def _of_accuracy(self) -> list[Finding]:
+        """Return which system is better and whether that may be chance, or why it cannot be told."""
+        if not self.accuracy:
+            return []
+        if why := untold(self.accuracy["notes"])[0]:
+            return why
         systems, behind = self._judged_systems, self._judged.behind
         if len(systems) == 2 and self.leads:
             ((system, ends),) = self.leads.items()
             first = next(other for other in systems if other != system)
             difference = dict(zip(("value", "low", "high"), ends, strict=True))
-            return lead_sentence(first, system, difference, system not in behind)
-        return highest_accuracy(systems, [system for system in self.leads or systems if system not in behind])
+            return [lead({"first": first, "second": system, "difference": difference}, system not in behind)]
+        return [highest_accuracy(systems, [system for system in self.leads or systems if system not in behind])]
 
     @property
     def _are_labelled(self) -> bool:
@@ -564,21 +543,19 @@ class ScoreReport(Report):
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         results, notes = self.results, self.accuracy["notes"] if self.accuracy else []
         first, systems = results.metrics[self._first], self._systems_table()
-        systems.rows = [[row[0] + " *" * (row[0] in self._long), *row[1:]] for row in systems.rows]
         caution = [as_sentence(metric.error_rate) for metric in results.metrics.values() if metric.error_rate]
         main = "" if first.flagged else f" ({self._scorers[self._first].main}, 0 to 1)"
         measures = [first.measures + main] * bool(first.measures)
         faults = of_faults(results.judge.faults, self.accuracy) if results.judge.faults else []
-        why, steps = untold(notes)
-        long = [f"* {note}" for note in self._long_note()]
-        accuracy = why or [self._of_accuracy()] if self.accuracy else self.findings
-        shown = {*caution, *accuracy, *steps}
+        _, steps = untold(notes)
+        findings = [finding for finding in self._of_accuracy() or self.conclusions if str(finding) not in caution]
+        shown = {*caution, *map(str, findings)}
         print_first_screen(
             console,
-            [finding for finding in accuracy if finding not in caution],
+            findings,
             self.headline,
             replace(systems, title="", header=screen_header(systems), short={}),
-            [note for note in [*faults, *long, *measures, *notes, *self.notes] if as_sentence(note) not in shown],
+            [note for note in [*faults, *measures, *notes, *self.notes] if as_sentence(note) not in shown],
             self._more(),
             partial(self._print_reading, console),
             caution,
