@@ -68,6 +68,17 @@ def test_too_few_labels_count_the_labelled_questions_and_what_they_are_worth():
     assert estimate_accuracy(sums, None, [Reason("not measured")]).reason == f"too few labels: {worth}"
 
 
+def test_a_judge_alone_leaves_at_most_sixty_points_open():
+    """Half of 12 answers are accepted, then of 20: 0.11 to 0.75 says nothing, and a narrower interval is shown."""
+    twelve, twenty = (
+        question_sums(verdicts, verdicts, np.full(len(verdicts), np.nan), 0.1)
+        for verdicts in (np.repeat([1.0, 0.0], 6), np.repeat([1.0, 0.0], 10))
+    )
+    assert estimate_accuracy(twelve, ERRORS).reason == "the judge's errors leave 0.11 to 0.75 open"
+    shown = estimate_accuracy(twenty, ERRORS)
+    assert 0.5 < shown.high - shown.low <= 0.6
+
+
 def test_right_and_declined_are_at_most_all():
     """3 of 27 answers decline; the judge, or the labels, that saw none of them call all others right."""
     declined = (np.arange(27) < 3).astype(float)

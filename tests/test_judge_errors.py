@@ -10,6 +10,7 @@ from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
 from genqa_metrics.core.judge_model import MEASURED_FILE, short_digest
 from genqa_metrics.registry import make_scorer
+from genqa_metrics.scale.options import with_calibration
 from genqa_metrics.statistics.estimation import LABELS, NOTHING, AccuracyEstimate
 from genqa_metrics.statistics.intervals import rogan_gladen
 from genqa_metrics.verbs.judge_errors import UNMEASURED, JudgeErrors, help_of_judge, measured_for
@@ -37,6 +38,12 @@ def rows():
             asked = {"question": f"what is {place}?", "references": [f"the {place}"]}
             found.append(asked | {"system": system, "prediction": made["predictions"][place]})
     return found
+
+
+def test_two_calibrations_of_one_judge_are_refused():
+    assert with_calibration({"calibration": "a.json"}, "a.json") == {"calibration": "a.json"}
+    with pytest.raises(ValueError, match="calibration: given twice"):
+        with_calibration({"calibration": "a.json"}, "b.json")
 
 
 def test_verdicts_are_corrected_by_the_errors_that_were_measured(judge, rows):
