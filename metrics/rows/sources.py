@@ -46,6 +46,11 @@ def digest(path: str | os.PathLike) -> str:
         raise FileError(f"{printable(str(path))}: cannot be read: {error.strerror}") from error
 
 
+def json_digest(content: object) -> str:
+    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
 def check_regular(path: str | os.PathLike) -> None:
     """Refuse a pipe or a device in the place of a file: reading it might never end."""
     if os.path.exists(path) and not os.path.isfile(path):

@@ -12,11 +12,14 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..rows.errors import RESUME, FileError
-from ..rows.sources import Source, check_regular, digest
+from ..rows.sources import Source, check_regular, digest, json_digest
 from ..rows.writing import TEMPORARY, Writer, can_be_written, lock_folder, new_file
-from .scoring import Tally, json_digest
+
+if TYPE_CHECKING:
+    from .scoring import Tally
 
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000
@@ -201,7 +204,7 @@ class Parts:
         self._writer = self._writer or Writer(self.folder / part_name(part), columns, metadata).__enter__()
         self._writer.write(rows)
 
-    def end_part(self, part: int, files: int, is_last: bool, tally: Tally) -> None:
+    def end_part(self, part: int, files: int, is_last: bool, tally: "Tally") -> None:
         """Close a part's file with its sums, for a later run; an input that has changed is a FileError.
 
         `files` were read up to its end; `is_last`: all of them were.

@@ -23,6 +23,7 @@ from ..core.reading import UNKNOWN_FAULT, text_key
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, warn_caller
 from ..rows.errors import Detail, FileError, RecordedScoresWarning
 from ..rows.reading import DIGEST, SETTINGS, Item, RowKind
+from ..rows.sources import json_digest
 from ..statistics.estimation import QuestionSums, row_sums
 
 WORKERS = "scoring"  # names of threads that score windows begin with it
@@ -647,7 +648,7 @@ def _add_answers(
         if judge.faults:
             faults = faults_of_rows(columns, judge)
             unsure = [float(UNSURE_FROM < chance < UNSURE_TO) for chance in columns[judge.graded]]
-            columns |= dict(zip(_columns_of_judge(judge), (unsure, faults), strict=True))
+            columns |= dict(zip(columns_of_judge(judge), (unsure, faults), strict=True))
             tally.faults = {system: Counter() for system in tally.rows}
             for system, fault in zip(systems, faults, strict=True):
                 tally.faults[system].update([fault] if fault else [])
@@ -657,8 +658,8 @@ def _add_answers(
         tally.to_read = answers_to_read(columns, worst, judge or next(iter(scorers.values())), faults)
 
 
-def _columns_of_judge(judge: Scorer) -> dict[str, str]:
-    """Return the columns of the output beside a judge's scores, with their types: is it unsure, what is wrong."""
+def columns_of_judge(judge: Scorer | type[Scorer]) -> dict[str, str]:
+    """Return {column: type} of what the output has beside a judge's scores: is it unsure, what is wrong."""
     return {f"{judge.name}_unsure": "number", f"{judge.name}_fault": "text"} if judge.faults else {}
 
 
@@ -673,7 +674,7 @@ def output_columns(
     for scorer in scorers.values():
         lists = row_kind.sets and not scorer.takes_sets
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
-        columns |= {} if row_kind.sets else _columns_of_judge(scorer)
+        columns |= {} if row_kind.sets else columns_of_judge(scorer)
         columns |= {f"{scorer.name}_{scorer.missing}": "texts"} if scorer.missing else {}
         columns |= {f"{scorer.name}_reason": "text"} if explain and not lists else {}
         judges = scorer.recalls and not row_kind.sets
@@ -697,11 +698,6 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
         rows["contexts"] = [item.contexts for item in items]
     rows["score"], rows["label"] = (list(column) for column in zip(*(item.human for item in items), strict=True))
     return rows
-
-
-def json_digest(content: object) -> str:
-    """Return the SHA-256 of content as JSON, in hexadecimal; the order of keys does not matter."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _row_digests(

@@ -24,6 +24,7 @@ from ...rows.errors import FileError, in_command
 from ...rows.reading import DIGEST, SETTINGS, Item, RowError, RowKind, RowReader
 from ...rows.sources import Source, proposed_encoding
 from ...scale.options import default_metrics
+from ...scale.scoring import columns_of_judge
 from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import FEW
 from ..inputs import MAX_SLICES, as_number
@@ -39,7 +40,11 @@ MIN_JUDGED = 10  # values of a column that may be scores
 MIN_AGREE = 3  # rows with a human score that `agree` needs
 JUDGED = "judged.jsonl"  # where `score` writes them, so that the other commands need not judge again
 LABELS = "labels.jsonl"
-OF_JUDGE = {*scorer_class(JUDGE).names, *scorer_class(JUDGE).row_names}  # columns that `score` writes
+OF_JUDGE = {  # columns that `score` writes
+    *scorer_class(JUDGE).names,
+    *scorer_class(JUDGE).row_names,
+    *columns_of_judge(scorer_class(JUDGE)),
+}
 PROPOSALS = {  # how doctor proposes to read files, and what it says of that
     "encoding": "the file is not UTF-8: it is read as {0}; look whether its letters are right",
     "split_references": "references hold {0!r}: it is read as standing between several; if it is a part of one, leave "
