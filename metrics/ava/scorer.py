@@ -33,7 +33,7 @@ from .explaining import NO_REASON, explanations, marks, reason_by_rule
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
 
-RIGHT_ON_LONG = {"small": "64%", "base": "75%", "large": "88%"}  # of 160 long answers of assistants, see README.md
+RIGHT_ON_LONG = {"small": "64%", "base": "79%", "large": "88%"}  # of 160 long answers of assistants, see README.md
 
 
 class AvaScorer(Scorer):
