@@ -14,6 +14,7 @@ from genqa_metrics.kpqa.explaining import in_heaviest_subsequence, marks
 from genqa_metrics.kpqa.scorer import KpqaScorer
 from genqa_metrics.kpqa.scoring import Tokens, heaviest_common_subsequence
 from genqa_metrics.registry import make_scorer
+from genqa_metrics.reports.report import Finding
 from genqa_metrics.rows.cells import NO_ANSWER
 from genqa_metrics.verbs.explain.report import Explainer
 from hypothesis import given
@@ -189,7 +190,7 @@ def test_neither_terminal_nor_page_is_controlled_by_a_text():
         question=nasty, answer=nasty, references=(nasty,), reason=nasty, evidence=((nasty, nasty),), marks=()
     )
     explain = explainer(legend=nasty, signature=nasty)
-    page = explain.page([answer], nasty, findings=[nasty], notes=[nasty])
+    page = explain.page([answer], nasty, conclusions=[Finding(nasty)], notes=[nasty])
     coloured = printed(answer, explain, force_terminal=True, color_system="standard")
     for out in (printed(answer, explain), page):
         assert not set("\x1b\x07\u202e\u2066\x9b\r") & set(out)
@@ -242,7 +243,9 @@ def test_a_page_says_what_to_read_and_where_label_and_judge_disagree(tmp_path):
     assert '<p class="finding">Label and judge disagree on 1 answer.</p>' in page
     assert "These are 3 of 3 answers" in page
     assert "<h2 data-heading>2 of 3 answers to read</h2>" in page
-    assert "<b>Next:</b> Label answers" in page
+    assert "<b>Next:</b> Label the other 2 answers" in page
+    assert out.startswith("Label and judge disagree on 1 answer.\n")
+    assert "Next: label the other 2 answers, which shows" in out
     assert "--worst</span> 3" in page
     assert "It has all words of the accepted answer." in run(rows[0], "--worst", "9")[0]
 

@@ -77,7 +77,6 @@ def test_a_few_of_the_surest_right_answers_are_read_the_least_probable_first():
     rows["prediction"] += [f"answer {row}" for row in range(20)]
     found = answers_to_read(rows, 10, JUDGE)
     assert found.counts[OTHER_WORDS] == 2
-    other = "judged right in other words"
     kinds = [answer.kind for answer in found.first]
     assert (kinds.count(UNSURE), kinds.count(OTHER_WORDS)) == (8, 2)
     assert [answer.id for answer in found.first[-2:]] == ["q1", "q2"]
@@ -85,8 +84,8 @@ def test_a_few_of_the_surest_right_answers_are_read_the_least_probable_first():
     assert shown == [
         " judge unsure, 0.1 to 0.9 (20)",
         *[" judge unsure, 0.1 to 0.9"] * 7,
-        f" {other} (2)",
-        f" {other}",
+        f" {OTHER_WORDS} (2)",
+        f" {OTHER_WORDS}",
     ]
 
 
