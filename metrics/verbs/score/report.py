@@ -652,7 +652,7 @@ class ScoreReport(Report):
         shown = lines_of(chosen, most)
         heading = heading.format(f"{len(shown):,}") if every > len(shown) else READ
         console.print()
-        console.print(Text(heading, style="bold"))
+        say(console, [heading], "bold", WIDTH)
         for line in chain.from_iterable(shown):
             console.print(Text(line), no_wrap=True, overflow="crop")
 
