@@ -56,7 +56,7 @@ def test_score_and_compare_count_the_faults_of_every_system():
     assert written["ava_fault"].fillna("").tolist() == ["wrong value", "wrong value", "declined", "", "", ""]
     assert (written["ava_unsure"] == written["ava_score"].between(0.1, 0.9, "neither")).all()
     assert f">{READ}</h2>" in report.to_html()
-    said = "3 judged wrong, and not labelled right: wrong value (a 2), declined (b 1)"
+    said = "3 judged wrong (answers labelled right are left out): wrong value (a 2), declined (b 1)"
     assert said in " ".join(str(report).split())
     (table,) = [table for table in report.tables() if table.title == FAULTS]
     assert table.rows == [["a", "0", "2", "0", "0", "0", "0"], ["b", "1", "0", "0", "0", "0", "0"]]

@@ -243,7 +243,9 @@ def test_a_page_says_what_to_read_and_where_label_and_judge_disagree(tmp_path):
     assert '<p class="finding">Label and judge disagree on 1 answer.</p>' in page
     assert "These are 3 of 3 answers" in page
     assert "<h2 data-heading>2 of 3 answers to read</h2>" in page
-    assert "<b>Next:</b> Label answers" in page
+    assert "<b>Next:</b> Label the other 2 answers" in page
+    assert out.startswith("Label and judge disagree on 1 answer.\n")
+    assert "Next: label the other 2 answers, which shows" in out
     assert "--worst</span> 3" in page
     assert "It has all words of the accepted answer." in run(rows[0], "--worst", "9")[0]
 

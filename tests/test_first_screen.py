@@ -77,7 +77,6 @@ def test_a_few_of_the_surest_right_answers_are_read_the_least_probable_first():
     rows["prediction"] += [f"answer {row}" for row in range(20)]
     found = answers_to_read(rows, 10, JUDGE)
     assert found.counts[OTHER_WORDS] == 2
-    other = "judged right in other words"
     kinds = [answer.kind for answer in found.first]
     assert (kinds.count(UNSURE), kinds.count(OTHER_WORDS)) == (8, 2)
     assert [answer.id for answer in found.first[-2:]] == ["q1", "q2"]
@@ -85,8 +84,8 @@ def test_a_few_of_the_surest_right_answers_are_read_the_least_probable_first():
     assert shown == [
         " judge unsure, 0.1 to 0.9 (20)",
         *[" judge unsure, 0.1 to 0.9"] * 7,
-        f" {other} (2)",
-        f" {other}",
+        f" {OTHER_WORDS} (2)",
+        f" {OTHER_WORDS}",
     ]
 
 
@@ -232,12 +231,13 @@ def test_the_first_screen_has_the_finding_one_number_and_what_to_read(repository
     text = shown(repository)
     lines = text.splitlines()
     assert len(lines) <= 30
-    assert lines[:3] == [
+    assert lines[:4] == [
         "chatty leads terse by 16 points, but this could be chance. 95% interval: -6 to",
         "+38 points.",
-        "88 answers of 2 systems, judged by AVA (small), 88 labelled",
+        "88 answers of 2 systems, judged by AVA (small). All 88 answers have labels,",
+        "which decide.",
     ]
-    assert "Read these first (" in text
+    assert "Read these first: 8 against the label (3 shown; all " in text
     assert text.count("0.659") == text.count("0.818") == 1  # 29 and 36 of 44, what the labels say
     assert "0.59" not in text  # what the judge says beside them
     everything = shown(repository, "--verbose")
@@ -248,6 +248,8 @@ def test_a_line_says_what_the_accuracy_counts_and_whether_answers_are_long(repos
     rows = [*map(json.loads, (repository / "metrics/examples/answers.jsonl").read_text().splitlines())]
     for place, row in enumerate(rows):
         row |= {"label": None if place % 4 else row["label"]}
+    text = " ".join(run("score", save(tmp_path / "rows.jsonl", rows), env={"COLUMNS": "100"})[0].split())
+    assert "Next: label the other 66 answers: genqa-metrics label" in text
     for row in rows[1::2]:  # of the system chatty
         row |= {"prediction": f"{row['prediction']} {'That is what the book says. ' * 8}"}
     text = " ".join(run("score", save(tmp_path / "rows.jsonl", rows), env={"COLUMNS": "100"})[0].split())
@@ -259,8 +261,8 @@ def test_a_line_says_what_the_accuracy_counts_and_whether_answers_are_long(repos
 
 def test_the_number_of_answers_to_read_is_an_option(repository):
     words = "--metric", "aev", "--format", "json", "--worst"
-    assert "Read these first (10 of " in shown(repository, "--worst", "10")  # more than the screen has room for
-    assert "Read these first (10 of " not in shown(repository)
+    assert " (10 shown; all " in shown(repository, "--worst", "10")  # more than the screen has room for
+    assert " (10 shown; all " not in shown(repository)
     some, more = (json.loads(shown(repository, *words, number))["to_read"] for number in ("4", "40"))
     assert len(some) == 4
     assert len(more) > 20

@@ -17,10 +17,8 @@ LEAST_QUESTION = 8  # the same of a question behind the kind and the name of an 
 MOST_LINES = 2  # of an answer
 LONGEST_NAME = 20  # characters of a row or a system in a list
 LONGEST_WORD = 12  # characters, so that a text of two lines less a word seldom needs a third
-HEADINGS = {  # of the kinds of answers to read, where it is not the kind
-    scoring.UNSURE: f"judge unsure, {UNSURE_FROM} to {UNSURE_TO}",
-    scoring.OTHER_WORDS: "judged right in other words",
-}
+# Of the kinds of answers to read, where it is not the kind.
+HEADINGS = {scoring.UNSURE: f"judge unsure, {UNSURE_FROM} to {UNSURE_TO}"}
 CHANCE = "probability of being right"
 _WORD = re.compile(r"\w+")
 

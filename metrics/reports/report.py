@@ -456,8 +456,8 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     Answers that people call right are not among them, see `scoring.faults_of_rows`; where the `accuracy` of
     systems counts labels, the sentence says so.
 
-    >>> of_faults({"a": {"wrong value": 3, "part missing": 1, "unknown": 2}, "b": {"declined": 1, "unknown": 1}})
-    ['8 judged wrong: wrong value (a 3), part missing (a 1), declined (b 1), unknown (a 2, b 1)']
+    >>> of_faults({"a": {"wrong value": 3, "unknown": 3}, "b": {"declined": 1, "unknown": 1}})
+    ['8 judged wrong: wrong value (a 3), declined (b 1), unknown (a 3, b 1); explain also asks the judge']
     """
     total = sum((Counter(of) for of in faults.values()), Counter())
     names = sorted(total, key=lambda name: name == UNKNOWN_FAULT)
@@ -469,8 +469,9 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
             name: f" ({', '.join(f'{s} {of[name]:,}' for s, of in faults.items() if name in of)})" for name in names
         }
     have_labels = any(system["labelled"] for system in accuracy["systems"].values()) if accuracy else False
-    judged = f"{total.total():,} judged wrong{', and not labelled right' * have_labels}"
-    return [f"{judged}: {', '.join(name + shown for name, shown in counts.items())}"]
+    judged = f"{total.total():,} judged wrong{' (answers labelled right are left out)' * have_labels}"
+    closer = "; explain also asks the judge" * (UNKNOWN_FAULT in total)  # and can name what words do not show
+    return [f"{judged}: {', '.join(name + shown for name, shown in counts.items())}{closer}"]
 
 
 FAULTS = "Why answers were judged wrong"  # a table

@@ -14,6 +14,7 @@ WORST = 10  # answers of files on a page, as many as `score` lists
 _WORST = f"Files: answers to show, worst first. Default: those that `score` shows; with --html {WORST}."
 _VERBOSE = f"{JUDGE}: mark the words by how much the probability falls (+) or rises (-) without each of them."
 ABOUT = 3  # lines above and below the answers
+_SAME_WORDS = "with the same words as an accepted answer"
 _METRIC = (
     "ava: how a wrong answer differs from the accepted one. kpqa: what it weighs and matches. "
     "grounding: which sentences no passage supports. aev, f_meta: of files, a sentence. Default: ava, as for score; "
@@ -77,7 +78,7 @@ def explain(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     arguments = dict(locals())  # the arguments, by name
-    from ...reports.report import SCREEN, WIDTH, Finding, as_sentence, say
+    from ...reports.report import SCREEN, WIDTH, Finding, as_sentence, say, say_next
     from ...rows.errors import bad_usage
     from .report import Explainer
 
@@ -117,11 +118,13 @@ def explain(
             settings = with_recorded(metric, settings, recorded.get(metric, {}), sources)
     out = terminal.output_console()
     out.width = min(out.width, WIDTH)
+    words = terminal.reading_words(reading, column)
+    out.names = names = terminal.names_of_files(texts, {"metrics": [metric], "settings": {metric: settings}}, words)
     headline, title, lines, explained, are_few, page_texts = "", "", [], [], False, {}
     with terminal.failures("explain" if sources else ""):
         corpus = _references_of(idf) if idf else ()
         if sources and not by_passages:
-            answers_to_read, total = _answers_to_read(sources, row_options, metric, settings)
+            answers_to_read, total, labelled = _answers_to_read(sources, row_options, metric, settings)
             every, to_read = sum(answers_to_read.counts.values()), answers_to_read.first
             if are_few := judges and not (worst or html):
                 to_read = answers_to_read.examples
@@ -129,12 +132,13 @@ def explain(
             headline = title = f"Why these {kind} were {how} so"
             shown = f"{len(to_read):,} of {every:,}" if every > len(to_read) else f"All {every:,}"
             page_texts["answers_title"] = f"{shown} {kind} to read"
-            page_texts |= _texts_of_page(answers_to_read, total) if judges else {}
+            page_texts |= _texts_of_page(answers_to_read, total, labelled) if judges else {}
             if not are_few:
                 more = f" of {every:,}; all: --worst {every}" * (every > len(to_read))
                 headline += f" (the {len(to_read)} to read first{more})"
             if not to_read:
-                terminal.say("no answer to read: all are judged right, in the words of an accepted answer")
+                how = "as labelled or " * bool(labelled) + _SAME_WORDS
+                terminal.say(f"no answer to read: all are judged right, {how}")
                 return
         with bad_usage() if sources else nullcontext():
             scorer = make_scorer(metric, settings)
@@ -147,11 +151,14 @@ def explain(
             answers, headline, lines = _unsupported(sources, explainer, row_options, output)
         else:
             answers = _explained(explainer, to_read)
-        say(out, [headline] * bool(headline), "bold")
+        with out.capture() as captured:
+            say(out, [*page_texts.get("conclusions", ())[:1], *[headline] * bool(headline)], "bold")
+        out.file.write(captured.get())
         error_rate = [as_sentence(explainer.scorer.error_rate)] * bool(explainer.scorer.error_rate)
         say(out, error_rate, "bold yellow")
         say(out, lines, "")
-        printed, counts = 0, explainer.counts
+        steps = [step for step in page_texts.get("next_steps", ()) if "--worst" not in step]  # which the last line has
+        printed, counts = captured.get().count("\n") + 3 * len(steps), explainer.counts
         for answer in answers:  # each is shown when it is done
             with out.capture() as captured:
                 say(out, [""] * bool(sources), "")
@@ -167,13 +174,16 @@ def explain(
     explainer.show_legend(explained, out)
     if are_few:
         first = f"{len(explained):,} of {every:,} answers to read"
-        say(out, ["", f"{first}; all: --worst {every}. The effect of each word: --verbose"], "dim")
+        out.print()
+        say_next(out, steps)
+        say(out, [f"{first}; all: --worst {every}. The effect of each word: --verbose"], "dim")
+    else:
+        say(out, [""] * bool(steps))
+        say_next(out, steps)
     verdict = explainer.verdict(explained[0]) if explained and not sources else ""
     findings = [*page_texts.get("conclusions", ()), *[as_sentence(verdict)] * bool(verdict), *lines]
     page_texts["conclusions"] = list(map(Finding, findings))
     page_texts["notes"] = [*filter(None, [explainer.scorer.error_rate]), *explainer.warnings]
-    words = terminal.reading_words(reading, column)
-    names = terminal.names_of_files(texts, {"metrics": [metric], "settings": {metric: settings}}, words)
     terminal.write_outputs(
         {"--html": (html, partial(explainer.page, explained, title or headline, names, **page_texts))}
     )
@@ -194,11 +204,12 @@ def _explained(explainer: Any, to_read: Iterable[Any]) -> Iterator[Any]:
 
 def _answers_to_read(
     sources: Sequence[Any], row_options: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
-) -> tuple[Any, int]:
-    """Return the answers of files that a person should read, an `AnswersToRead`, and the number of all answers."""
+) -> tuple[Any, int, int]:
+    """Return the answers of files to read, an `AnswersToRead`, the number of all answers, and of labelled ones."""
     from ...rows.errors import bad_usage
     from ...scale.options import ScoreOptions
     from ...scale.run import Run
+    from ...scale.scoring import CONFUSION
 
     with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("scoring", 0, None)  # while models are loaded
@@ -206,31 +217,38 @@ def _answers_to_read(
             run = Run(sources, ScoreOptions([metric], {metric: settings}, **row_options))
         scores = run.score(terminal.say, problem, partial(progress, "scoring"))
     terminal.say_forms(sources)
-    return scores.to_read, sum(scores.counts.predictions.values())
+    labelled = sum(counts[case] for counts in scores.judge.labels.values() for case in CONFUSION)
+    return scores.to_read, sum(scores.counts.predictions.values()), labelled
 
 
-def _texts_of_page(answers_to_read: Any, total: int) -> dict[str, Any]:
+def _texts_of_page(answers_to_read: Any, total: int, labelled: int) -> dict[str, Any]:
     """Return the finding of a page of judged answers, in which order they are, and what to do next."""
     from ...reports.excerpt import HEADINGS
     from ...reports.report import as_sentence
-    from ...scale.scoring import DISAGREE, UNSURE
+    from ...scale.scoring import AGREED, DISAGREE, UNSURE
 
     counts, first = {kind: count for kind, count in answers_to_read.counts.items() if count}, answers_to_read.first
     shown = {kind: f"{count:,} answer{'s' * (count != 1)}" for kind, count in counts.items()}
     disagree = [f"label and judge disagree on {shown[DISAGREE]}"] if DISAGREE in shown else []
-    unsure = [f"the judge is unsure about {shown[UNSURE]}"] if UNSURE in shown else []
-    others = [f"{HEADINGS.get(kind, kind)}: {counts[kind]:,}" for kind in counts if kind not in (DISAGREE, UNSURE)]
+    without = " without a label" * bool(labelled)
+    unsure = [f"the judge is unsure about {shown[UNSURE]}{without}"] if UNSURE in shown else []
+    others = [f"{counts[kind]:,} {kind}" for kind in counts if kind not in (DISAGREE, UNSURE, AGREED)]
+    others = [f"others{without}: {', '.join(others)}"] * bool(others)
+    others += [f"{shown[AGREED]} {AGREED}"] if AGREED in shown else []
     every, order = sum(counts.values()), dict.fromkeys(answer.kind for answer in first)
-    rest = "; the others are judged right as labelled, or in the words of an accepted answer" * (every < total)
+    as_labelled = "as labelled or " * bool(labelled)
+    rest = f"; the others are judged right, {as_labelled}{_SAME_WORDS}" * (every < total)
+    left = f"label the other {total - labelled:,} answers" if labelled else "label answers"
+    label = f"{left}, which shows how often the judge is right: genqa-metrics label FILE -o labels.jsonl"
     more = f"See all {every:,}: genqa-metrics explain FILE --worst {every} --html all.html."
     return {
         "conclusions": [
-            *map(as_sentence, filter(None, [" and ".join([*disagree, *unsure]), "; ".join(others)])),
+            *map(as_sentence, filter(None, [" and ".join([*disagree, *unsure]), *others])),
             f"These are {every:,} of {total:,} answers{rest}.",
         ],
         "headline": f"In this order: {'; '.join(HEADINGS.get(kind, kind) for kind in order)}",
         "next_steps": [
-            "Label answers, which shows how often the judge is right: genqa-metrics label FILE -o labels.jsonl.",
+            *[as_sentence(label)] * (labelled < total),
             *[more] * (every > len(first)),
         ],
     }

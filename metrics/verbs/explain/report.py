@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ...core.reading import probability_and_threshold
+from ...ava.differences import LINKING, NEGATION
+from ...core.reading import COMMON, probability_and_threshold
 from ...core.scorer import UNSURE_FROM, UNSURE_TO
-from ...core.words import absent_words, content, nearest_reference
+from ...core.words import absent_words, nearest_reference
 from ...registry import JUDGE, SCORERS, scorer_class
 from ...reports.excerpt import chance
 from ...reports.report import Finding, Report, print_field, say
@@ -247,7 +248,10 @@ def why(answer: ViewedAnswer) -> str:
 
     >>> texts = {"key": "", "question": "Who?", "references": ["Ann Lee"], "system": "", "answer": "It was Ann."}
     >>> why(ViewedAnswer(**texts, verdict=True, reason="Judged right."))
-    'In other words: "Lee" of the accepted answer is not in it.'
+    'Not in it: "Lee".'
+    >>> texts |= {"references": ["Yes, if they are used by 3 May and only at home"], "answer": "Yes."}
+    >>> why(ViewedAnswer(**texts, verdict=True, reason="Judged right."))
+    'Not in it: "used", "3", "May" and 2 more words.'
     >>> why(ViewedAnswer(**texts, verdict=False, reason='Missing: "Lee".', label=1.0))
     'Label and judge disagree: labelled right, judged wrong. Missing: "Lee".'
     """
@@ -262,14 +266,13 @@ def _why_right(answer: ViewedAnswer) -> str:
     """Return whether a right answer has the words of the nearest accepted one, or which it lacks."""
     accepted = nearest_reference(answer.references, answer.answer)
     spans = absent_words(accepted, answer.answer, answer.question)
-    absent = [accepted[start:end] for start, end in spans if content(accepted[start:end])]
+    words = [accepted[start:end] for start, end in spans]
+    absent = [word for word in words if word.lower() not in COMMON | LINKING or NEGATION.fullmatch(word)]
     if not absent:
         return "It has all words of the accepted answer."
-    named = [f'"{word}"' for word in absent[:MOST_WORDS]]
-    shown = (
-        listed(named) if len(absent) <= MOST_WORDS else f"{', '.join(named)} and {len(absent) - MOST_WORDS} more words"
-    )
-    return f"In other words: {shown} of the accepted answer {'is' if len(absent) == 1 else 'are'} not in it."
+    named, more = [f'"{word}"' for word in absent[:MOST_WORDS]], len(absent) - MOST_WORDS
+    named += [f"{more:,} more word{'s' * (more > 1)}"] * (more > 0)
+    return f"Not in it: {listed(named)}."
 
 
 COLOURS = {  # of kinds of marks, as in viewer.css; black text on them has a contrast of at least 4.5 (WCAG AA)

@@ -49,9 +49,14 @@ from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.scoring import (
+    AGREED,
     CELLS,
     CONFUSION,
+    DISAGREE,
     EXAMPLES,
+    SHARES,
+    UNSURE,
+    WRONG,
     AnswerToRead,
     QuestionTotals,
     by_kind,
@@ -69,7 +74,9 @@ from ..judge_errors import (
     help_of_judge,
     judged_systems,
     to_label,
+    what_decides,
 )
+from ..label.labels import file_for_labels, label_more
 from ..view.rows import scored_answers
 
 if TYPE_CHECKING:
@@ -413,7 +420,9 @@ class ScoreReport(Report):
 
     @property
     def headline(self) -> str:
-        """What was scored by what, and what the accuracy assumes, in one line."""
+        """What was scored by what, and what the accuracy rests on or assumes, in one line."""
+        if self._are_labelled:
+            return ". ".join([self.page_headline, *self.certainty])
         assumes = self.accuracy["assumes"] if self.accuracy else ""
         return self.page_headline + f"; the accuracy {assumes}" * bool(assumes)
 
@@ -423,8 +432,7 @@ class ScoreReport(Report):
         results = self.results
         answers = sum(self.predictions.values())
         unit = "question" if results.sets else "answer"
-        labelled = sum(accuracy["labelled"] for accuracy in self._judged_systems.values())
-        labels = f", {f'{labelled:,} labelled' if labelled else 'without labels'}" * bool(self.judge)
+        labels = ", without labels" * bool(self.judge and not self._are_labelled)
         scored = f"{answers:,} {unit}{'s' * (answers != 1)} of {len(self.rows)} system{'s' * (len(self.rows) != 1)}"
         by = listed([metric.title or name for name, metric in results.metrics.items()])
         verb = "judged" if [*results.metrics] == [self.judge] else "scored"
@@ -432,7 +440,9 @@ class ScoreReport(Report):
 
     @property
     def certainty(self) -> list[str]:
-        """What the accuracy assumes."""
+        """What the accuracy rests on, or assumes."""
+        if self._are_labelled:
+            return [what_decides(self._judged_systems, f"the judge {self.results.metrics[self.judge].title}")]
         assumes = self.accuracy and self.accuracy["assumes"]
         return [f"The accuracy {assumes}."] * bool(assumes)
 
@@ -563,8 +573,12 @@ class ScoreReport(Report):
         )
 
     def _to_label(self) -> list[str]:
-        """Return how labels make the accuracy sure, where it assumes how often the judge errs."""
-        assumes = bool(self.accuracy and self.accuracy["assumes"]) and not self._are_labelled
+        """Return [how labels make the accuracy sure], or narrower where some answers have labels."""
+        if self._are_labelled:
+            rows, labels = ([of[name] for of in self._judged_systems.values()] for name in ("rows", "labelled"))
+            more = label_more(file_for_labels([]), max(rows), "accuracy")
+            return [f"label the other {sum(rows) - sum(labels):,} answers{more}"] * (sum(labels) < sum(rows))
+        assumes = bool(self.accuracy and self.accuracy["assumes"])
         step, _, _ = to_label(self._judged_systems, "accuracy", CAN_ERR_MORE).partition(", then: ")
         return [step] * assumes
 
@@ -612,7 +626,13 @@ class ScoreReport(Report):
         is_judged = self._first == self.judge
         chosen = to_read.examples if is_judged and self._fits else to_read.first
         measured = ", lowest, or scores far apart" * self.compares_words
+        without = " without a label" * self._are_labelled
+        short = {DISAGREE: "against the label", UNSURE: f"unsure{without}", WRONG: f"judged wrong{without}"}
+        counts = {kind: to_read.counts[kind] for kind in SHARES if kind != AGREED or every == to_read.counts[AGREED]}
+        kinds = [f"{count:,} {short.get(kind, kind)}" for kind, count in counts.items() if count]
         heading = f"{READ} ({{}} of {every:,}{measured}; all: --worst {every})"
+        if is_judged:
+            heading = f"{READ}: {', then '.join(kinds[:2])} ({{}} shown; all {every:,}: --worst {every})"
         room = max(room - 1 - -(-len(heading) // width), LEAST_LINES)  # below an empty line and the heading
 
         def lines_of(answers: Sequence[AnswerToRead], most: int = MOST_LINES) -> list[list[str]]:
@@ -630,9 +650,9 @@ class ScoreReport(Report):
                     break
             chosen = sorted(chosen[:fit], key=by_kind) if is_judged else chosen[:fit]
         shown = lines_of(chosen, most)
-        heading = heading.format(len(shown)) if every > len(shown) else READ
+        heading = heading.format(f"{len(shown):,}") if every > len(shown) else READ
         console.print()
-        console.print(Text(heading, style="bold"))
+        say(console, [heading], "bold", WIDTH)
         for line in chain.from_iterable(shown):
             console.print(Text(line), no_wrap=True, overflow="crop")
 
