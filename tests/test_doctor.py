@@ -134,6 +134,7 @@ def test_bad_rows_are_counted_and_the_commands_skip_them():
     report = found([row(1), {"prediction": 3}, row(2)])
     assert report["bad_rows"] == 1
     assert "row 2: " in report["first_bad"]
+    assert any(note.startswith("1 of 3 rows is bad, the first: ") for note in report["notes"])
     commands = [entry["command"] for entry in report["can"]]
     assert commands[0].endswith("-o judged.jsonl --on-error skip")
     assert all(" judged.jsonl" in command and "--on-error" not in command for command in commands[1:])
