@@ -79,6 +79,8 @@ def test_labels_and_judge_hold_the_truth_and_are_narrower_than_labels(judged):
     assert ("could be chance" in str(report)) == (pair["difference"]["low"] <= 0 <= pair["difference"]["high"])
     assert "declined" not in str(report), "no answer declines"
     assert (pair["first"], pair["second"], pair["shared_questions"]) == ("a", "b", 300)
+    asked = [{row["question"] for row in labels if row["system"] == system} for system in "ab"]
+    assert f"{len(set.intersection(*asked))} of 300" in report.to_html(), "questions of which both have labels"
     assert pair["difference"]["low"] < 0.2 < pair["difference"]["high"]
     assert pair["difference"]["low"] > 0
 

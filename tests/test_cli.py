@@ -249,9 +249,9 @@ def test_the_installed_command_and_its_streams(answers):
     good = subprocess.run(quiet, input=lines(ANSWERS), capture_output=True, text=True, timeout=120)
     assert (good.returncode, good.stderr) == (0, "reading standard input\n")
     assert "aev|alpha" in good.stdout
-    bad = subprocess.run([*command, "score", "-"], input="{\n", capture_output=True, text=True, timeout=120)
+    bad = subprocess.run([*command, "score", "-"], input='{"a": "\t"}\n', capture_output=True, text=True, timeout=120)
     assert (bad.returncode, bad.stdout) == (1, "")
-    assert "standard input, line 1: not JSON" in bad.stderr
+    assert "standard input, line 1: not JSON: Invalid control character at character 8;" in bad.stderr
     usage = subprocess.run([*command, "score", "--unknown"], capture_output=True, text=True, timeout=120)
     assert (usage.returncode, usage.stdout) == (2, "")
 

@@ -41,7 +41,7 @@ def test_what_rows_support_and_what_they_lack(rows, can, cannot):
 
 def test_two_systems_with_labels_a_judge_and_topics():
     rows = [
-        row(n, system, label=n % 2, grader=(n % 10) / 10, topic="ab"[n % 2])
+        row(n, system, label=n % 2 if n else None, grader=(n % 10) / 10, topic="ab"[n % 2])
         for n in range(40)
         for system in ("a", "b")
     ]
@@ -60,15 +60,22 @@ def test_rows_without_labels_are_compared_by_those_that_it_proposes_to_make():
     assert verbs(report) == ["score", "explain", "label", "accuracy", "compare", "compare"]
     assert all("--labels labels.jsonl" in entry["command"] for entry in report["can"][3:])
     assert "--number 30" in report["can"][2]["command"]
-    assert "30 labels of a system give about +-14 to +-17 points" in report["can"][2]["why"]
+    assert "30 labels of a system give up to +-17 points, less near" in report["can"][2]["why"]
     assert "20 answers of a system each: only large differences will show" in report["can"][-1]["why"]
     assert "a lead below about 17 points is hardly ever significant, a larger one can be" in report["can"][4]["why"]
     assert "93 give +-10 points" in report["can"][2]["why"]
     few = [row(n, system, topic=n // 4, references=[f"Ann {'of ' * 90}"]) for n in range(20) for system in ("a", "b")]
     report = found(few)
     assert verbs(report) == ["score", "explain", "label", "accuracy", "compare"], "4 answers of a topic are too few"
-    said = "only labels tell the accuracy: 100% of the references have an unusual length for this judge"
+    said = "only labels tell the accuracy: 20 of 20 references have an unusual length for this judge"
     assert any(note.startswith(said) for note in report["notes"])
+
+
+def test_rows_with_few_labels_are_labelled_further():
+    report = found([row(n, system, label=None if n % 3 else 1) for n in range(24) for system in ("a", "b")])
+    assert verbs(report) == ["score", "explain", "label", "accuracy", "compare", "agree"]
+    assert report["can"][2]["what"] == "label the other 32 of 48 answers"
+    assert all("--labels labels.jsonl" in entry["command"] for entry in report["can"][3:5])
 
 
 @with_cases
@@ -90,7 +97,7 @@ def test_columns_of_other_spelling_are_what_score_reads():
     roles = {column["name"]: column["read_as"] for column in report["columns"]}
     names = {"System": "system", "Question": "question", "Answer": "prediction", "Expected": "references"}
     assert roles == names | {"Label": "label"}
-    assert verbs(report) == ["score", "explain", "accuracy", "calibrate", "compare", "agree"]
+    assert verbs(report) == ["score", "explain", "accuracy", "compare", "agree"], "all rows are labelled"
     assert not any("--column" in entry["command"] or "--by" in entry["command"] for entry in report["can"])
     assert any("column 'Answer' was read as the prediction" in note for note in report["notes"])
 
@@ -127,6 +134,7 @@ def test_bad_rows_are_counted_and_the_commands_skip_them():
     report = found([row(1), {"prediction": 3}, row(2)])
     assert report["bad_rows"] == 1
     assert "row 2: " in report["first_bad"]
+    assert any(note.startswith("1 of 3 rows is bad, the first: ") for note in report["notes"])
     commands = [entry["command"] for entry in report["can"]]
     assert commands[0].endswith("-o judged.jsonl --on-error skip")
     assert all(" judged.jsonl" in command and "--on-error" not in command for command in commands[1:])

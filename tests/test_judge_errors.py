@@ -111,6 +111,12 @@ def test_a_system_whose_long_answers_the_judge_decides_is_named():
     assert [note for note in notes if "long" in note and "label" not in note] == [long]
 
 
+def test_few_labels_are_few_where_every_answer_has_one():
+    accuracy = {"basis": LABELS, "rows": 24, "labelled": 24, "labels_alone": {"low": 0.8, "high": 1.0}}
+    notes = JudgeErrors(None).notes({"a": accuracy}, {"a": AccuracyEstimate(0.958, 0.8, 0.998, LABELS)})
+    assert notes == ["with fewer than 30 labels an interval is rough: a 24"]
+
+
 @pytest.fixture
 def few_labels(judge, rows):
     """Of system a 4 answers are labelled, of b 6; how often the judge errs is not known. A report of every verb."""

@@ -4,6 +4,7 @@ A quantity has one name in tables, JSON, --fail-under, charts and Python.
 """
 
 import csv
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -431,13 +432,23 @@ def lead(pair: Mapping[str, Any], is_chance: bool, certainty: str = "", confiden
     a leads b by 16 points, but this could be chance. 95% interval: -6 to +38 points.
     """
     first, second, difference = pair["first"], pair["second"], pair["difference"]
-    points, low, high = (100 * difference[end] for end in ("value", "low", "high"))
-    sentence = f"{first} leads {second} by {points:.0f} points, but this could be chance."
+    points, low, high = (whole_points(difference[end]) for end in ("value", "low", "high"))
+    sentence = f"{first} leads {second} by {points} points, but this could be chance."
     if not is_chance:
-        sentence = f"{first} is significantly better than {second}, by {points:.0f} points."
+        sentence = f"{first} is significantly better than {second}, by {points} points."
     elif difference["value"] < CLOSE:
-        sentence = f"Too close to call: {first} and {second} differ by {points:.0f} points."
-    return Finding(sentence, f"{confidence:.0%} interval: {low:+.0f} to {high:+.0f} points{certainty}.")
+        sentence = f"Too close to call: {first} and {second} differ by {points} points."
+    return Finding(sentence, f"{confidence:.0%} interval: {low:+} to {high:+} points{certainty}.")
+
+
+def whole_points(share: float) -> int:
+    """Return points of 100; halves of the three digits that tables have are rounded away from zero.
+
+    >>> whole_points(0.125), whole_points(-0.124), whole_points(0.145)
+    (13, -12, 15)
+    """
+    tenths = round(1000 * share)
+    return int(math.copysign((abs(tenths) + 5) // 10, tenths))
 
 
 def lead_in_words(pair: Mapping[str, Any]) -> str:

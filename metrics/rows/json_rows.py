@@ -40,7 +40,9 @@ def json_rows(stream: BinaryIO, encoding: str | None = None, path: str = "", nam
         except RecursionError:
             yield Row(number, None, "not JSON that can be read: nested too deeply")
         except ValueError as error:
-            reason = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else error
+            reason = str(error)
+            if isinstance(error, json.JSONDecodeError):  # some of whose messages end with "at"
+                reason = f"{error.msg.removesuffix(' at')} at character {error.colno}"
             yield Row(number, None, f"not JSON: {reason}; expected one object per line")
 
 

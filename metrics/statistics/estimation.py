@@ -191,16 +191,27 @@ def prediction_powered(judged, labels, probabilities, questions=None, confidence
 class Reason(NamedTuple):
     """Why a system has no estimate, such as how its rows differ from those that the judge was measured on.
 
-    >>> str(Reason("the judge is unsure about {} of the answers", 0.5)), str(Reason("not measured"))
-    ('the judge is unsure about 50% of the answers', 'not measured')
+    >>> str(Reason("the judge is unsure about {}", (12, 24))), str(Reason("not measured"))
+    ('the judge is unsure about 12 of 24 answers', 'not measured')
     """
 
-    text: str  # with {} for the share
-    share: float | None = None  # of the answers that it is true of
+    text: str  # with {} for `number`
+    counts: tuple[int, int] | None = None  # answers that it is true of, and all
     needs_questions: bool = False  # only more questions help, not labels of these rows
+    unit: str = "answers"
+
+    def number(self, systems: str = "") -> str:
+        """Return how many of the answers of `systems` it is true of, as a share of 100 or more.
+
+        >>> Reason("", (12, 24)).number("a"), Reason("", (60, 120)).number()
+        ('12 of 24 answers of a', '50% of the answers')
+        """
+        number, size = self.counts or (0, 0)
+        share = f"{number} of {size}" if size < 100 else f"{number / size:.0%} of the"
+        return f"{share} {self.unit}{f' of {systems}' * bool(systems)}"
 
     def __str__(self) -> str:
-        return self.text if self.share is None else self.text.format(f"{self.share:.0%}")
+        return self.text.format(self.number()) if self.counts else self.text
 
 
 LABELS, TOGETHER, MEASURED, NOTHING = BASES = ("labels", "labels and judge", "judge's measured errors", "cannot tell")

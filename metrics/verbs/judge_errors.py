@@ -10,9 +10,9 @@ those of samples of 1 correct and 7 incorrect answers do. So where a system's ro
 few to see that, the judge alone tells nothing of it. Labels of at least five questions never need these errors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -207,7 +207,7 @@ class JudgeErrors:
         few = [
             f"{system} {of['labelled']}"
             for system, of in systems.items()
-            if "labels_alone" in of and of["labelled"] < min(LABELS_TO_BEGIN, of["rows"])
+            if "labels_alone" in of and of["labelled"] < LABELS_TO_BEGIN
         ]
         notes += [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"] * bool(few)
         by_judge = [*by_key.get("measured", ()), *by_key.get(estimation.NOTHING, ())]
@@ -224,7 +224,7 @@ class JudgeErrors:
         untold = {system: of.reasons for system, of in estimates.items() if of.basis == estimation.NOTHING}
         if not untold:
             return []
-        advice = to_label({system: systems[system] for system in untold}, verb, are_all=len(untold) == len(systems))
+        advice = to_label(systems, verb, of=untold if len(untold) < len(systems) else ())
         if self.measured and self.measured.method == "calibrated":  # then there are labels
             advice = f"labels of these rows tell more: genqa-metrics {verb} FILE --labels LABELS"
         if self.stronger and self.unlike.keys() & untold.keys():
@@ -238,32 +238,39 @@ class JudgeErrors:
         notes = []
         for fix, names in by_fix.items():
             whose = "the accuracy" + f" of {listed(names)}" * (len(names) < len(systems))
-            notes += [Untold(whose, _joined({name: untold[name] for name in names})), Remedy(fix)]
+            why = _joined({name: untold[name] for name in names}, are_all=len(names) == len(systems))
+            notes += [Untold(whose, why), Remedy(fix)]
         return notes
 
 
-def _joined(by_system: Mapping[str, Sequence[Reason]]) -> str:
-    """Return why systems have no estimate in one phrase; reasons that differ in a share are one.
+def _joined(by_system: Mapping[str, Sequence[Reason]], are_all: bool = True) -> str:
+    """Return why systems have no estimate in one phrase; reasons that differ in a number are one.
 
-    >>> unsure = "unsure about {} of the answers"
-    >>> _joined({"a": [Reason(unsure, 0.5)], "b": [Reason(unsure, 0.4)]})
-    'unsure about 50% (a) and 40% (b) of the answers'
+    Systems with a number are named unless they `are_all` and alike.
+
+    >>> _joined({name: [Reason("unsure about {}", (number, 24))] for name, number in {"a": 12, "b": 9}.items()})
+    'unsure about 12 of 24 answers of a and 9 of 24 answers of b'
+    >>> _joined({"a": [Reason("unsure about {}", (12, 24))]}, are_all=False)
+    'unsure about 12 of 24 answers of a'
     >>> few = [Reason("too few")]
     >>> _joined({"a": few, "b": few}), _joined({"a": few, "b": few, "c": [Reason("no labels")]})
     ('too few', 'too few (a, b); no labels (c)')
     """
     first, *others = by_system.values()
-    if all(other == first for other in others):
-        return "; ".join(map(str, first))
-    systems: dict[str, dict[str, list[str]]] = {}  # {text: {share: names}}
+    if all(other == first for other in others) and (are_all or not any(reason.counts for reason in first)):
+        whose = "each system" * bool(others)
+        return "; ".join(reason.text.format(reason.number(whose)) for reason in first)
+    alike: dict[str, dict[Reason, list[str]]] = {}  # {text: {reason: systems}}
     for system, reasons in by_system.items():
-        for text, share, _ in reasons:
-            text, share = (f"{text} {{}}", "") if share is None else (text, f"{share:.0%} ")
-            systems.setdefault(text, {}).setdefault(share, []).append(system)
-    return "; ".join(
-        text.format(listed([f"{share}({', '.join(names)})" for share, names in by_share.items()]))
-        for text, by_share in systems.items()
-    )
+        for reason in reasons:
+            alike.setdefault(reason.text, {}).setdefault(reason, []).append(system)
+    phrases = []
+    for text, systems in alike.items():
+        if all(reason.counts for reason in systems):
+            phrases.append(text.format(listed([reason.number(listed(names)) for reason, names in systems.items()])))
+        else:
+            phrases.append(f"{text} ({', '.join(chain.from_iterable(systems.values()))})")
+    return "; ".join(phrases)
 
 
 def judged_systems(
@@ -296,18 +303,22 @@ def judged_systems(
 def differences_of_pairs(
     estimates: Mapping[str, estimation.AccuracyEstimate], totals: Mapping[str, QuestionTotals], **options: Any
 ) -> list[dict[str, Any]]:
-    """Return "first", "second", "shared_questions" and "difference" of all pairs of systems.
+    """Return "first", "second", "shared_questions", "labelled_questions" and "difference" of all pairs of systems.
 
+    Labelled are those of which both systems have labels.
     `totals` has the sums by question of each; see `estimation.accuracy_differences`, which gets the options.
     """
     if len(estimates) < 2:
         return []
     keys = [totals[system].keys for system in estimates]
     differences = estimation.accuracy_differences(estimation.numbered_alike([*estimates.values()], keys), **options)
+    labelled = [totals[system].keys[totals[system].sums.labelled > 0] for system in estimates]
     return [
-        {"first": first, "second": second, "shared_questions": len(np.intersect1d(*pair)), "difference": difference}
-        for (first, second), pair, difference in zip(
-            combinations(estimates, 2), combinations(keys, 2), differences, strict=True
+        {"first": first, "second": second}
+        | {"shared_questions": len(np.intersect1d(*shared)), "labelled_questions": len(np.intersect1d(*with_labels))}
+        | {"difference": difference}
+        for (first, second), shared, with_labels, difference in zip(
+            combinations(estimates, 2), combinations(keys, 2), combinations(labelled, 2), differences, strict=True
         )
     ]
 
@@ -317,14 +328,22 @@ def best_first(systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return sorted(systems, key=lambda system: -(systems[system]["accuracy"] or 0))
 
 
-def to_label(systems: Mapping[str, Mapping[str, Any]], verb: str, why: str = "", are_all: bool = True) -> str:
+def to_label(systems: Mapping[str, Mapping[str, Any]], verb: str, why: str = "", of: Collection[str] = ()) -> str:
     """Return how many answers of systems to label at first, why, and the commands that label and use the labels.
 
-    Systems are named unless they `are_all`.
+    The commands ask answers of all systems; those `of` which the labels are needed are named where that is not all.
+
+    >>> to_label({"a": {"rows": 24}, "b": {"rows": 24}}, "score", of=["b"]).partition(":")[0]
+    'label all 48 answers (24 are of b)'
     """
-    number = LABELS_TO_BEGIN if any(of["rows"] > LABELS_TO_BEGIN for of in systems.values()) else "all"
-    whose = " of every system" * (len(systems) > 1) if are_all else f" of {briefly([*systems])}"
-    answers = f"{number} answers{whose}"
+    rows = {system: numbers["rows"] for system, numbers in systems.items()}
+    if max(rows.values(), default=0) > LABELS_TO_BEGIN:
+        answers = f"{LABELS_TO_BEGIN} answers" + " of every system" * (len(systems) > 1)
+        answers += f" (labels of {briefly([*of])} are needed)" if of else ""
+    elif of:
+        answers = f"all {sum(rows.values()):,} answers ({sum(rows[name] for name in of):,} are of {briefly([*of])})"
+    else:
+        answers = "all answers" + " of every system" * (len(systems) > 1)
     then = f"then: genqa-metrics {verb} FILE --labels labels.jsonl"
     return f"label {answers}{why}: genqa-metrics label FILE -o labels.jsonl, {then}"
 
@@ -488,8 +507,8 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     []
     >>> for difference in differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50}):
     ...     print(difference)
-    100% of the answers have an unusual length for this judge
-    the judge is unsure about 60% of the answers (10% where it was measured)
+    50 of 50 answers have an unusual length for this judge
+    the judge is unsure about 30 of 50 answers (10% where it was measured)
     """
     size, base = rows.get("profiled", 0), measured.get("profiled", 0)
     if not base:
@@ -507,12 +526,13 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         shorter = (measured_lengths[:, 0] <= lengths[:, :1]) @ measured_lengths[:, 1]
         rare = lengths[np.minimum(longer, shorter) < RARE[prefix] * base, 1].sum()
         if rare > RARE_SHARE * size:
-            result.append(Reason(f"{{}} of the {texts} have an unusual length for this judge", rare / size))
+            unusual = "{} have an unusual length for this judge"
+            result.append(Reason(unusual, (round(rare), round(size)), unit=texts))
     if "unsure" in measured:
         unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
         if wilson(unsure, size, Z)[0] > wilson(usual, base, Z)[1] and unsure > usual + 0.1:
             there = f"({usual:.0%} where it was measured)"
-            result.append(Reason(f"the judge is unsure about {{}} of the answers {there}", unsure))
+            result.append(Reason(f"the judge is unsure about {{}} {there}", (round(rows["unsure"]), round(size))))
     return result
 
 

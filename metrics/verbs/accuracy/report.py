@@ -372,8 +372,10 @@ class AccuracyReport(Report):
         assumed = [system for system, of in self.systems.items() if of["basis"] == MEASURED]
         if assumed:
             number = min([LABELS_TO_BEGIN, *(self.systems[system]["rows"] for system in assumed)])
-            more = label_more(self._label_file, number, "accuracy")
-            return [f"label {number} answers of {briefly(assumed)} too, since the judge can err more on them{more}"]
+            more, others = label_more(self._label_file, number, "accuracy"), self.systems.keys() - {*assumed}
+            is_asked = any(self.systems[name]["labelled"] < min(number, self.systems[name]["rows"]) for name in others)
+            whose, which = ("every system", briefly(assumed)) if is_asked else (f"{briefly(assumed)} too", "them")
+            return [f"label {number} answers of {whose}, since the judge can err more on {which}{more}"]
         return self._plan()
 
     def _plan(self) -> list[str]:
@@ -420,9 +422,8 @@ class AccuracyReport(Report):
         in_words = {}
         if pairs := self._leads():
             cells = ["cannot tell" if p["difference"]["value"] is None else estimate(p["difference"]) for p in pairs]
-            counts = (f"{pair['shared_questions']:,}" for pair in pairs)
-            rows = [list(of) for of in zip(map(lead_in_words, pairs), cells, counts, strict=True)]
-            in_words[DIFFERENCES] = {"header": ["comparison", "difference of accuracy", "questions in common"]}
+            rows = [list(of) for of in zip(map(lead_in_words, pairs), cells, self._in_common(pairs), strict=True)]
+            in_words[DIFFERENCES] = {"header": ["comparison", "difference of accuracy", self._common]}
             in_words[DIFFERENCES] |= {"rows": rows, "explanation": "Bold: chance is unlikely to explain it."}
         in_words[JUDGE_AND_PEOPLE] = {"explanation": OF_CONFUSION}
         further = [replace(table, **in_words.get(table.title, {})) for table in further]
@@ -493,16 +494,26 @@ class AccuracyReport(Report):
         if all(pair["difference"]["value"] is None for pair in self.differences):
             return None
         rows = [
-            [f"{pair['first']} - {pair['second']}", estimate(pair["difference"]), f"{pair['shared_questions']:,}"]
-            for pair in self.differences
+            [f"{pair['first']} - {pair['second']}", estimate(pair["difference"]), common]
+            for pair, common in zip(self.differences, self._in_common(self.differences), strict=True)
         ]
         marked = {row for row, pair in enumerate(self.differences) if _is_clear(pair["difference"])}
         explanation = f"With {self._percent()} intervals"
         if self.settings["correction"] == CORRECTION:
             tests = len(_tested(self.differences))
             explanation += f", corrected for {tests:,} tests (Holm), as those of `compare`"
-        header = ["pair", "difference of accuracy", "questions in common"]
+        header = ["pair", "difference of accuracy", self._common]
         return Table(DIFFERENCES, header, rows, f"{explanation}. Bold: leaves out 0.", marked)
+
+    @property
+    def _common(self) -> str:
+        """What `_in_common` counts."""
+        return "questions in common" + " with labels" * bool(self._sum("labelled"))
+
+    def _in_common(self, pairs: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Return how many of the questions that both systems of each pair answer have labels, or without any these."""
+        has_labels = bool(self._sum("labelled"))
+        return [f"{pair['labelled_questions']:,} of " * has_labels + f"{pair['shared_questions']:,}" for pair in pairs]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""

@@ -6,7 +6,7 @@ from itertools import product
 
 from ...core.reading import the_first
 from ...registry import SCORERS, scorer_class
-from ...reports.report import CLOSE, MOST_CHARACTERS, Finding, Report, briefly, lead, untold
+from ...reports.report import CLOSE, MOST_CHARACTERS, Finding, Report, briefly, lead, untold, whole_points
 from ...reports.table import listed, number, p_value
 from .ranking import Ranking, from_better, is_clear
 
@@ -94,11 +94,11 @@ def _verdicts(report: Report, by: Ranking, ahead: Sequence[str], further: str) -
 def _lead_by_chance(report: Report, by: Ranking, other: str) -> str:
     """Return that the first system's lead in accuracy over another one could be chance; "" where both are close."""
     [pair] = (pair for pair in by.pairs if (pair["first"], pair["second"]) == (by.order[0], other))
-    points = 100 * pair["difference"]["value"]
-    if not by.accuracy or points < 100 * CLOSE:
+    difference = pair["difference"]["value"]
+    if not by.accuracy or difference < CLOSE:
         return ""
     why = report.too_few_differ(pair) or f"p {p_value(pair['p_corrected'])}"
-    return f"{by.order[0]} leads {other} by {points:.0f} points, but this could be chance ({why})"
+    return f"{by.order[0]} leads {other} by {whole_points(difference)} points, but this could be chance ({why})"
 
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from ...registry import SCORERS, scorer_class
@@ -441,7 +442,11 @@ def print_deciding_rows(report: Report, metric: str, console, room: int | None =
         printed.append(captured.get())
     more = f" ({len(printed):,} of {decisive:,} shown; all: --rows {decisive})" * (decisive > len(printed))
     counts = f"{first} better on {wins:,}, {second} on {losses:,}{more}"
-    which = ", the two closest," * (len(report.systems) > 2)
+    heights = {system: by.scores[system]["value"] for system in by.estimated}
+    ordered = sorted(heights.values())
+    gaps, lead = [upper - lower for lower, upper in pairwise(ordered)], abs(heights[first] - heights[second])
+    are_closest = len(report.systems) == len(ordered) > 2 and not by.too_few_labels and lead <= min(gaps) + 1e-6
+    which = ", the two closest," * are_closest
     heading = ["", f"Where {first} and {second}{which} differ, by {source}: {counts}"]
     say(console, heading * bool(rows), "bold", WIDTH)
     console.file.write("".join(printed))

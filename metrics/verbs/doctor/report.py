@@ -226,6 +226,17 @@ class _Rows:
         return scorer_class(JUDGE).title + " (small)" * is_bundled
 
     @property
+    def asked(self) -> int:
+        """Number of different questions of the system that has most."""
+        return max(len(set(pairs)) for pairs in self.questions().values())
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether there are no labels, or so few that intervals are rough, and answers and questions for more."""
+        enough = sum(min(LABELS_TO_BEGIN, answers) for answers in self.systems.values())
+        return self.labels < 2 or (self.labels < enough and self.asked >= MIN_QUESTIONS)
+
+    @property
     def can_be_judged(self) -> bool:
         """Whether rows have a question, one answer and references."""
         kind = self.kind
@@ -329,7 +340,7 @@ def _actions(rows: _Rows, files: Sequence[str], columns: Sequence[Mapping]) -> I
         why = "the worst answers, each with the nearest sentence of a passage"
         yield "list the sentences that no passage supports", why, "explain", *metric
     yield from _on_accuracy(rows, columns)
-    by_labels = ["--labels", LABELS] if rows.can_be_judged and rows.labels < 2 else []  # that it proposes to make
+    by_labels = ["--labels", LABELS] if rows.can_be_judged and rows.needs_labels else []  # that it proposes to make
     shared, are_all_shared = rows.shared_questions()
     if len(systems) < 2:
         yield comparing, "one system; add a file or rows with another value in a column 'system'"
@@ -365,18 +376,15 @@ def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str,
         return
     yield "read what score lists first", "why each answer was judged so", "explain"
     total = rows.systems.total()
-    asked = max(len(set(pairs)) for pairs in rows.questions().values())
+    asked = rows.asked
     needed = f"{MIN_QUESTIONS} are needed with labels, {LEAST_ROWS} without"
     too_few = f"{asked} question{'s are' if asked > 1 else ' is'} too few; {needed}" * (asked < MIN_QUESTIONS)
     if rows.labels >= 2 and too_few:
         yield estimating, too_few
-    elif rows.labels >= 2:
-        few = rows.labels < min(LABELS_TO_BEGIN * len(rows.systems), total)
+    elif not rows.needs_labels:
+        few = rows.labels < LABELS_TO_BEGIN * len(rows.systems)
         rough = f", below {LABELS_TO_BEGIN} a system its intervals are rough" * few
         yield estimating, f"{rows.labels:,} labels of people in the rows{rough}", "accuracy"
-        if rows.labels >= LABELS_TO_BEGIN:
-            why = f"{rows.labels:,} labels in the rows"
-            yield "calibrate the judge on your labels", why, "calibrate", "--output", "calibration.json"
     else:
         least, most = min(rows.systems.values()), max(rows.systems.values())
         number = max(2, min(LABELS_TO_BEGIN, most))
@@ -384,6 +392,8 @@ def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str,
         if number >= most:
             each = f", {most} of each system" * (least == most and len(rows.systems) > 1)
             action = f"label all {total:,} answers{each}" if total > 1 else "label the answer"
+            if rows.labels >= 2:
+                action = f"label the other {total - rows.labels:,} of {total:,} answers"
         needed = f"{labels_needed()} give +-{POINTS} points"
         why = "; ".join(filter(None, ["one key each", what_labels_give(number), needed]))
         yield action, why, "label", "--number", str(number), "-o", LABELS
@@ -392,6 +402,10 @@ def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str,
         else:
             by = "by these labels" + " and the judge" * (number < most)
             yield estimating, by, "accuracy", "--labels", LABELS
+    leaves_rows = not rows.needs_labels or LABELS_TO_BEGIN < max(rows.systems.values())  # without a label, to judge
+    if LABELS_TO_BEGIN <= rows.labels < total and not too_few and leaves_rows:
+        why = f"{rows.labels:,} labels in the rows"
+        yield "calibrate the judge on your labels", why, "calibrate", "--output", "calibration.json"
     for name in [column["name"] for column in columns if column["use"] == "judge"][:1]:
         why = f"{name} has numbers from 0 to 1; is it a judge's verdict or probability?"
         yield "estimate the accuracy with your judge", why, "accuracy", "--column", f"judge={name}"
@@ -403,8 +417,8 @@ def _notes(rows: _Rows) -> list[str]:
     if rows.kind is None:
         return notes
     if rows.bad:
-        total = sum(file["rows"] for file in rows.files)
-        notes.append(f"{rows.bad:,} of {total:,} rows are bad, the first: {rows.first_bad}")
+        total, verb = sum(file["rows"] for file in rows.files), "is" if rows.bad == 1 else "are"
+        notes.append(f"{rows.bad:,} of {total:,} rows {verb} bad, the first: {rows.first_bad}")
     if contexts := sum(bool(item.contexts) for item in rows.items):
         way = f"score -m {OF_PASSAGES} says which answers they support (its judge: 1.1 GB, once)"
         notes.append(f"{contexts:,} rows have the passages that were retrieved: {way}")

@@ -73,15 +73,15 @@ class Labels:
 
 
 def what_labels_give(number: int) -> str:
-    """Return in words the half width of an interval by `number` labels, if 80% or 50% are right; "" for few.
+    """Return in words the half width of an interval by `number` labels, if 50% are right; "" for few.
 
     >>> what_labels_give(30), what_labels_give(4)
-    ('30 labels of a system give about +-14 to +-17 points', '')
+    ('30 labels of a system give up to +-17 points, less near an accuracy of 0 or 1', '')
     """
     if number < MIN_QUESTIONS:
         return ""
-    least, most = (_half_width(number, share) for share in USUAL_SHARES)
-    return f"{number:,} labels of a system give about +-{least:.0f} to +-{most:.0f} points"
+    widest = _half_width(number, USUAL_SHARES[1])
+    return f"{number:,} labels of a system give up to +-{widest:.0f} points, less near an accuracy of 0 or 1"
 
 
 USUAL_SHARES = 0.8, 0.5  # of right answers, for which a number of labels is planned
