@@ -89,7 +89,7 @@ def test_the_judge_large_is_offered_with_its_size_where_it_can_tell_more(judge, 
         AccuracyEstimate(None, None, None, NOTHING, errors.unknown_for["a"]),
     )
     gigabytes = ENCODERS[CAUSAL_MODEL].megabytes / 1000
-    large = f"--set ava.checkpoint=large ({gigabytes:.1f} GB once, about a row a second; right on "
+    large = f"--set ava.checkpoint=large ({gigabytes:.1f} GB once, two seconds or more for a long answer; right on "
     why, what_to_do = errors.notes({"a": values}, {"a": estimate})
     assert large not in why
     assert (large in what_to_do) is offered

@@ -104,12 +104,10 @@ class AvaScorer(Scorer):
         self.measured = read_measured(self.loaded.folder)
         self._size = f"{_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''}"
         size, name = ENCODERS[CAUSAL_MODEL].megabytes, str(checkpoint or "small")
-        right = f"right on {RIGHT_ON_LONG['large']} of long answers, {name} on {RIGHT_ON_LONG.get(name)}"
-        is_smaller = name in ("small", "base") and escalate is None
-        self.stronger = (
-            f"ava.checkpoint=large ({size / 1000:.1f} GB once, about a row a second; {right})" if is_smaller else ""
-        )
-        if is_smaller:
+        if name in ("small", "base") and escalate is None:
+            right = f"right on {RIGHT_ON_LONG['large']} of long answers, {name} on {RIGHT_ON_LONG[name]}"
+            costs = f"{size / 1000:.1f} GB once, two seconds or more for a long answer"
+            self.stronger = f"ava.checkpoint=large ({costs}; {right})"
             right = RIGHT_ON_LONG[name]
             self.on_long = f"its answers are long, and of long answers this judge gets {right} right (in a test)"
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
