@@ -65,7 +65,7 @@ def scores_of_agree(rows, labels=None):
 
 def explained(rows, folder):
     path = save(folder / "rows.jsonl", rows)
-    return " ".join(run("explain", path)[0].split()).replace(str(path), "rows.jsonl")  # lines break by its length
+    return " ".join(run("explain", path)[0].split()).replace(str(path), "FILE")  # as a long one is shown
 
 
 def examined(rows):

@@ -260,7 +260,7 @@ def test_labels_are_saved_while_the_interval_narrows(labelling):
         expect(page.locator(".labelling")).to_contain_text(f"{n + 1} of 40 labelled")
     # Of both systems: the server counts what it has saved, the page what was pressed.
     expect(page.locator(".estimates p", has_text="from labels; 20 of 20 labelled")).to_have_count(2)
-    assert "%" not in page.locator(".estimates").inner_text().replace("95% intervals", ""), "numbers in one format"
+    assert "%" not in page.locator(".estimates").inner_text().replace("95% interval", ""), "numbers in one format"
     assert len(labels.read_text().splitlines()) == 40
     page.reload()
     expect(page.locator(".labelling")).to_contain_text("All 40 answers are labelled.")

@@ -467,8 +467,8 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     Answers that people call right are not among them, see `scoring.faults_of_rows`; where the `accuracy` of
     systems counts labels, the sentence says so.
 
-    >>> of_faults({"a": {"wrong value": 3, "unknown": 3}, "b": {"declined": 1, "unknown": 1}})
-    ['8 judged wrong: wrong value (a 3), declined (b 1), unknown (a 3, b 1); explain also asks the judge']
+    >>> of_faults({"a": {"wrong value": 4, "unknown": 3}, "b": {"declined": 1, "unknown": 1}})
+    ['9 judged wrong: wrong value (a 4), declined (b 1), unknown (a 3, b 1); explain also asks the judge']
     """
     total = sum((Counter(of) for of in faults.values()), Counter())
     names = sorted(total, key=lambda name: name == UNKNOWN_FAULT)
