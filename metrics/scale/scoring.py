@@ -453,20 +453,19 @@ def _other_words(columns: Mapping[str, Sequence], score: str, verdict: str) -> l
     judged = enumerate(zip(columns[score], columns[verdict], columns["label"], strict=True))
     right = [(row, chance) for row, (chance, accepts, label) in judged if accepts and label not in (0, 1)]
     rows = [row for row, chance in right if not UNSURE_FROM < chance < UNSURE_TO]
-    distances = map(distance_in_words, *_texts_of(columns, rows))
-    return [row for row, distance in zip(rows, distances, strict=True) if distance]
+    differ = map(other_words, *_texts_of(columns, rows))
+    return [row for row, differs in zip(rows, differ, strict=True) if differs]
 
 
-def distance_in_words(question: str, references: Sequence[str], answer: str) -> float:
-    """Return the distance, 0 to 1, of an answer's words from the nearest reference's, without words of the question.
+def other_words(question: str, references: Sequence[str], answer: str) -> bool:
+    """Return whether an answer has other words than every reference, but for those of the question.
 
     >>> texts = ("Where?", ["Utah and Ohio"], "Ohio, Utah"), ("Its legs?", ["six"], "Its legs: six")
-    >>> [distance_in_words(*row) for row in texts]
-    [0.3333333333333333, 0.0]
+    >>> [other_words(*row) for row in texts]
+    [True, False]
     """
     asked, words, *others = (set(re.findall(r"\w+", text.lower())) for text in (question, answer, *references))
-    words, others = words - asked, [other - asked for other in others]
-    return min((len(words ^ other) / len(words | other) for other in others if words | other), default=0.0)
+    return all(words - asked != other - asked for other in others)
 
 
 def sets_to_read(columns: Mapping[str, Sequence], number: int, scorers: Iterable[Scorer]) -> AnswersToRead:
