@@ -2,6 +2,7 @@
 
 import genqa_metrics
 import pytest
+from genqa_metrics.reports.report import Finding
 from playwright.sync_api import expect
 
 from tests.factories.explained import explainer, judged
@@ -19,8 +20,10 @@ PAGES = {
     "score": lambda: genqa_metrics.score(ROWS, ["aev", "kpqa"]).to_html(),
     "compare": lambda: genqa_metrics.compare(ROWS, ["aev"], score_columns=["points"], resamples=200).to_html(),
     "agree": lambda: genqa_metrics.agree(ROWS, metrics=["aev"], score_columns=["points"], resamples=200).to_html(),
-    "explain": lambda: explainer().page([WEIGHED], findings=["Judged wrong."]),
-    "explain rows": lambda: explainer().page([WEIGHED, judged(question="Who?")], findings=["Two."], notes=["Errs."]),
+    "explain": lambda: explainer().page([WEIGHED], conclusions=[Finding("Judged wrong.")]),
+    "explain rows": lambda: explainer().page(
+        [WEIGHED, judged(question="Who?")], conclusions=[Finding("Two.")], notes=["Errs."]
+    ),
 }
 WEIGHED = judged(
     marks=[(0, 2, "weight1", "0.06"), (3, 7, "weight5", "0.91 BL")],
