@@ -580,6 +580,7 @@ def test_a_result_beside_an_edited_text_says_so(visit):
     page = visit("ava")
     stale, question = page.locator(".stale"), field(page, "Question")
     expect(stale).to_have_count(0)
+    page.locator(".headline:visible").first.wait_for()  # only a result can be of an earlier text
     question.press_sequentially(" Really?")
     expect(stale).to_have_count(1)
     said = "one => getComputedStyle(one, '::before').content"
