@@ -493,7 +493,7 @@ def test_verdicts_that_differ_significantly_are_said_with_what_cannot_be_told():
     for n, row in enumerate(rows):
         row["references"] = [f"{row['references'][0]} {'word ' * 60}"] if n % 2 else row["references"]
     assert genqa_metrics.compare(rows, resamples=400).findings == [
-        "No winner: the accuracy cannot be told. 12 of 24 references of each system have an unusual length for this "
+        "No winner: the accuracy cannot be told. 24 of 48 references have an unusual length for this "
         "judge. Judged right: good 24 of 24, bad 0 of 24.",
         "By verdicts alone good is significantly ahead of bad, but the judge can err more on one system than on "
         "another.",

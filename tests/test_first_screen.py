@@ -255,7 +255,7 @@ def test_a_line_says_what_the_accuracy_counts_and_whether_answers_are_long(repos
     text = " ".join(run("score", save(tmp_path / "rows.jsonl", rows), env={"COLUMNS": "100"})[0].split())
     assert "22 of 44, rest judged" in text  # beside the accuracy of terse
     assert "With fewer than 30 labels an interval is rough: terse 22." in text
-    assert "chatty: its answers are long, and of long answers this judge gets" in text
+    assert "The answers of chatty are long, and of long answers this judge gets" in text
     assert "terse: its answers" not in text
 
 

@@ -107,7 +107,7 @@ def test_a_system_whose_long_answers_the_judge_decides_is_named():
     notes = errors.notes(
         {name: {"basis": basis, "rows": 30, "labelled": 0} for name, basis in bases.items()}, estimates
     )
-    long = "a: its answers are long, and of long answers this judge gets 64% right (in a test)"
+    long = "the answers of a are long, and of long answers this judge gets 64% right (in a test)"
     assert [note for note in notes if "long" in note and "label" not in note] == [long]
 
 

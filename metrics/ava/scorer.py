@@ -109,7 +109,7 @@ class AvaScorer(Scorer):
             costs = f"{size / 1000:.1f} GB once, two seconds or more for a long answer"
             self.stronger = f"ava.checkpoint=large ({costs}; {right})"
             right = RIGHT_ON_LONG[name]
-            self.on_long = f"its answers are long, and of long answers this judge gets {right} right (in a test)"
+            self.on_long = f"of long answers this judge gets {right} right (in a test)"
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
 
     def ready(self) -> Self:

@@ -203,11 +203,12 @@ class Reason(NamedTuple):
     def number(self, systems: str = "") -> str:
         """Return how many of the answers of `systems` it is true of, as a share of 100 or more.
 
-        >>> Reason("", (12, 24)).number("a"), Reason("", (60, 120)).number()
-        ('12 of 24 answers of a', '50% of the answers')
+        >>> Reason("", (12, 24)).number("a"), Reason("", (60, 120)).number(), Reason("", (120, 120)).number()
+        ('12 of 24 answers of a', '50% of the answers', 'all 120 answers')
         """
         number, size = self.counts or (0, 0)
         share = f"{number} of {size}" if size < 100 else f"{number / size:.0%} of the"
+        share = f"all {size:,}" if number == size else share
         return f"{share} {self.unit}{f' of {systems}' * bool(systems)}"
 
     def __str__(self) -> str:

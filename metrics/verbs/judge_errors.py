@@ -12,7 +12,7 @@ few to see that, the judge alone tells nothing of it. Labels of at least five qu
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -211,8 +211,15 @@ class JudgeErrors:
         ]
         notes += [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"] * bool(few)
         by_judge = [*by_key.get("measured", ()), *by_key.get(estimation.NOTHING, ())]
-        notes += [f"{system}: {self.long[system]}" for system in by_judge if system in self.long]
+        notes += self.long_answers(by_judge, len(systems))
         return notes + self._notes_without_estimate(systems, estimates, verb)
+
+    def long_answers(self, by_judge: Collection[str], systems: int) -> list[str]:
+        """Return [what to know of those of so many systems whose long answers the judge alone judges]; [] for none."""
+        long = [system for system in self.long if system in by_judge]
+        if not long:
+            return []
+        return [f"the answers{f' of {listed(long)}' * (systems > 1)} are long, and {self.long[long[0]]}"]
 
     def _notes_without_estimate(
         self,
@@ -238,38 +245,36 @@ class JudgeErrors:
         notes = []
         for fix, names in by_fix.items():
             whose = "the accuracy" + f" of {listed(names)}" * (len(names) < len(systems))
-            why = _joined({name: untold[name] for name in names}, are_all=len(names) == len(systems))
+            why = joined_reasons({name: untold[name] for name in names}, are_all=len(names) == len(systems))
             notes += [Untold(whose, why), Remedy(fix)]
         return notes
 
 
-def _joined(by_system: Mapping[str, Sequence[Reason]], are_all: bool = True) -> str:
-    """Return why systems have no estimate in one phrase; reasons that differ in a number are one.
+def joined_reasons(by_system: Mapping[str, Sequence[Reason]], are_all: bool = True) -> str:
+    """Return why systems have no estimate in one phrase; the answers that a reason is true of are added up.
 
-    Systems with a number are named unless they `are_all` and alike.
+    The systems of a reason are named unless they `are_all` and each has it.
 
-    >>> _joined({name: [Reason("unsure about {}", (number, 24))] for name, number in {"a": 12, "b": 9}.items()})
-    'unsure about 12 of 24 answers of a and 9 of 24 answers of b'
-    >>> _joined({"a": [Reason("unsure about {}", (12, 24))]}, are_all=False)
-    'unsure about 12 of 24 answers of a'
-    >>> few = [Reason("too few")]
-    >>> _joined({"a": few, "b": few}), _joined({"a": few, "b": few, "c": [Reason("no labels")]})
-    ('too few', 'too few (a, b); no labels (c)')
+    >>> unsure = {name: [Reason("unsure about {}", (number, 24))] for name, number in {"a": 12, "b": 9}.items()}
+    >>> joined_reasons(unsure), joined_reasons(unsure, are_all=False)
+    ('unsure about 21 of 48 answers', 'unsure about 21 of 48 answers of a and b')
+    >>> joined_reasons({"a": [Reason("too few")], "b": [Reason("too few")], "c": [Reason("no labels")]})
+    'too few (a, b); no labels (c)'
     """
-    first, *others = by_system.values()
-    if all(other == first for other in others) and (are_all or not any(reason.counts for reason in first)):
-        whose = "each system" * bool(others)
-        return "; ".join(reason.text.format(reason.number(whose)) for reason in first)
-    alike: dict[str, dict[Reason, list[str]]] = {}  # {text: {reason: systems}}
+    alike: dict[str, dict[str, dict[str, Reason]]] = {}  # {text: {unit: {system: reason}}}
     for system, reasons in by_system.items():
         for reason in reasons:
-            alike.setdefault(reason.text, {}).setdefault(reason, []).append(system)
+            alike.setdefault(reason.text, {}).setdefault(reason.unit, {})[system] = reason
     phrases = []
-    for text, systems in alike.items():
-        if all(reason.counts for reason in systems):
-            phrases.append(text.format(listed([reason.number(listed(names)) for reason, names in systems.items()])))
-        else:
-            phrases.append(f"{text} ({', '.join(chain.from_iterable(systems.values()))})")
+    for text, by_unit in alike.items():
+        numbers = []
+        for reasons in by_unit.values():
+            names = "" if are_all and len(reasons) == len(by_system) else listed([*reasons])
+            if all(reason.counts for reason in reasons.values()):
+                number, size = map(sum, zip(*(reason.counts for reason in reasons.values()), strict=True))
+                numbers.append(next(iter(reasons.values()))._replace(counts=(number, size)).number(names))
+        system_names = "" if len(reasons) == len(by_system) else f" ({', '.join(reasons)})"
+        phrases.append(text.format(listed(numbers)) if numbers else text + system_names)
     return "; ".join(phrases)
 
 
@@ -507,7 +512,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     []
     >>> for difference in differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50}):
     ...     print(difference)
-    50 of 50 answers have an unusual length for this judge
+    all 50 answers have an unusual length for this judge
     the judge is unsure about 30 of 50 answers (10% where it was measured)
     """
     size, base = rows.get("profiled", 0), measured.get("profiled", 0)

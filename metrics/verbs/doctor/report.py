@@ -28,7 +28,7 @@ from ...scale.scoring import columns_of_judge
 from ...statistics.intervals import MIN_QUESTIONS
 from ...statistics.resampling import FEW
 from ..inputs import MAX_SLICES, as_number
-from ..judge_errors import LEAST_ROWS, JudgeErrors
+from ..judge_errors import LEAST_ROWS, JudgeErrors, joined_reasons
 from ..label.labels import LABELS_TO_BEGIN, POINTS, labels_needed, what_labels_give, what_questions_show
 
 NAMES_OF_SYSTEMS = re.compile(r"(model|system|engine|llm|assistant|agent|bot|method|variant|run)(_?(name|id))?")
@@ -449,13 +449,13 @@ def _without_labels(items: Sequence[Item]) -> list[str]:
         if len(rows) >= LEAST_ROWS
     }
     errors = JudgeErrors.of(make_scorer(JUDGE, {}, ready=False), profiles)
-    notes += [f"{system}: {note}" for system, note in errors.long.items()]
+    notes += errors.long_answers(profiles, len(by_system))
     if not errors.unlike:
         return notes
-    systems = f" of {briefly([*errors.unlike])}" if len(errors.unlike) < len(by_system) else ""
-    why = dict.fromkeys("; ".join(map(str, reasons)) for reasons in errors.unlike.values())
+    are_all = len(errors.unlike) == len(by_system)
+    systems = f" of {briefly([*errors.unlike])}" * (not are_all)
     return [
         *notes,
-        f"only labels tell the accuracy{systems}: {', or '.join(why)}; a larger judge errs less: "
+        f"only labels tell the accuracy{systems}: {joined_reasons(errors.unlike, are_all)}; a larger judge errs less: "
         f"score --set {errors.stronger}",
     ]

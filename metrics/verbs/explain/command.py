@@ -13,7 +13,7 @@ from ...registry import JUDGE, OF_PASSAGES, SCORERS, make_scorer, scorer_class
 WORST = 10  # answers of files on a page, as many as `score` lists
 _WORST = f"Files: answers to show, worst first. Default: those that `score` shows; with --html {WORST}."
 _VERBOSE = f"{JUDGE}: mark the words by how much the probability falls (+) or rises (-) without each of them."
-ABOUT = 3  # lines above and below the answers
+ABOUT, LEAST_ANSWERS = 3, 3  # lines above and below the answers; answers on a first screen, however long
 _SAME_WORDS = "with the same words as an accepted answer"
 _METRIC = (
     "ava: how a wrong answer differs from the accepted one. kpqa: what it weighs and matches. "
@@ -164,7 +164,7 @@ def explain(
                 say(out, [""] * bool(sources), "")
                 explainer.show(answer, out, _name(answer) * bool(sources))
             printed += captured.get().count("\n")
-            if are_few and explained and printed > SCREEN - ABOUT:
+            if are_few and len(explained) >= LEAST_ANSWERS and printed > SCREEN - ABOUT:
                 explainer.counts = counts  # without this answer
                 break
             explained.append(answer)

@@ -263,16 +263,29 @@ def why(answer: ViewedAnswer) -> str:
 
 
 def _why_right(answer: ViewedAnswer) -> str:
-    """Return whether a right answer has the words of the nearest accepted one, or which it lacks."""
+    """Return whether a right answer has the words of the nearest accepted one, or which it lacks.
+
+    >>> grams = ViewedAnswer("", "How much of 80 g is left?", ["10 g"], "", "10 mg", True)
+    >>> why(grams)
+    'It has all words of the accepted answer but "g", which the question has.'
+    """
     accepted = nearest_reference(answer.references, answer.answer)
-    spans = absent_words(accepted, answer.answer, answer.question)
-    words = [accepted[start:end] for start, end in spans]
-    absent = [word for word in words if word.lower() not in COMMON | LINKING or NEGATION.fullmatch(word)]
-    if not absent:
-        return "It has all words of the accepted answer."
-    named, more = [f'"{word}"' for word in absent[:MOST_WORDS]], len(absent) - MOST_WORDS
-    named += [f"{more:,} more word{'s' * (more > 1)}"] * (more > 0)
-    return f"Not in it: {listed(named)}."
+
+    def lacks(question: str) -> list[str]:
+        words = [accepted[start:end] for start, end in absent_words(accepted, answer.answer, question)]
+        return [word for word in words if word.lower() not in COMMON | LINKING or NEGATION.fullmatch(word)]
+
+    if absent := lacks(answer.question):
+        return f"Not in it: {_named(absent)}."
+    asked = lacks("")
+    return f"It has all words of the accepted answer{f' but {_named(asked)}, which the question has' if asked else ''}."
+
+
+def _named(words: Sequence[str]) -> str:
+    """Return words in quotation marks as one phrase, the number of further ones."""
+    more = len(words) - MOST_WORDS
+    named = [f'"{word}"' for word in words[:MOST_WORDS]]
+    return listed([*named, f"{more:,} more word{'s' * (more > 1)}"] if more > 0 else named)
 
 
 COLOURS = {  # of kinds of marks, as in viewer.css; black text on them has a contrast of at least 4.5 (WCAG AA)

@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
-FEW, LEAST_LINES = 10, 8  # answers that are listed unless a number is named, as far as they fit; lines for them
+FEW, LEAST_LINES = 10, 12  # answers that are listed unless a number is named, as far as they fit; lines for them
 SYSTEMS, LABELLED = "Systems", "labels of people"
 
 
