@@ -181,3 +181,19 @@ def test_the_proposed_commands_run_without_references(tmp_path, monkeypatch):
     assert explain == ["explain", str(path), "-m", "grounding"]
     assert run(*explain)[0].startswith("In 0 of 1 answers")
     assert "grounding" in run(*score)[0]
+
+
+def test_columns_of_other_names_are_guessed_in_a_command_that_reads_them(tmp_path):
+    """What it proposes runs; without a guess nothing is proposed, and what to add is said."""
+    rows = [{"prompt_text": f"Who won {n}?", "prediction": "Ann", "expected_thing": "Ann Lee"} for n in range(4)]
+    path = save(tmp_path / "rows.jsonl", rows)
+    assert (guess := json.loads(run("doctor", path, "-f", "json")[0])["can"][0]["command"]).endswith(
+        "--column references=expected_thing --column question=prompt_text"
+    )
+    assert verbs(json.loads(run(*shlex.split(guess)[1:], "-f", "json")[0]))[0] == "score"
+    report = json.loads(run("doctor", path, "--column", "references=expected_thing", "-f", "json")[0])
+    assert "name their columns with --column question=prompt_text" in missing(report)
+    bare = save(tmp_path / "bare.jsonl", [{"question": "Who?", "prediction": "Ann"}])
+    report = json.loads(run("doctor", bare, "-f", "json")[0])
+    assert report["can"] == []
+    assert "or add one: an accepted answer, or a list of them, in every row" in missing(report)

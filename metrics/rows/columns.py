@@ -53,10 +53,10 @@ _STEP = re.compile(r"\[(\*|\d+|\w+=[^\]]{1,1000}+)\]|([^.\[\]]+)")
 _LIKELY = {
     "references": re.compile(r"answ|gold|truth|target|refer|expect|ideal|correct|solution|output|respon|label|text"),
     "prediction": re.compile(r"answ|pred|output|respon|reply|completion|generat|candidate|hypothes|content|text"),
+    "question": re.compile(r"quest|query|prompt|problem|instruct|input"),
 }
-_UNLIKELY = re.compile(
-    r"wrong|incorrect|false|distract|confiden|type|start|offset|url|title|_id$|^id$|evidence|prompt|context"
-)
+_UNLIKELY = re.compile(r"wrong|incorrect|false|distract|confiden|type|start|offset|url|title|_id$|^id$|evidence")
+_OF_QUESTIONS = re.compile(r"prompt|context")  # unlikely for answers
 
 
 @lru_cache(maxsize=256)
@@ -187,6 +187,7 @@ def likely_path(role: str, cells: Mapping) -> str:
     """
     for path, text in paths_in(cells):
         key = path.rpartition(".")[2].lower()
-        if isinstance(text, str) and _LIKELY[role].search(key) and not _UNLIKELY.search(key):
+        is_likely = _LIKELY[role].search(key) and not _UNLIKELY.search(key)
+        if isinstance(text, str) and is_likely and (role == "question" or not _OF_QUESTIONS.search(key)):
             return path if role == "references" else path.replace("[*]", "[0]")
     return "NAME"

@@ -172,8 +172,10 @@ class RowReader:
         alone = self.source.alone(cells)
         if alone and (role == "prediction" or path == "NAME"):
             return alone
-        wide = ", or where each system has a column, with systems=['A', 'B'] of read_rows"
-        return f"say which one it is with {name_column(role, path)}{wide if role == 'prediction' else ''}"
+        other = {"prediction": ", or where each system has a column, with systems=['A', 'B'] of read_rows"}
+        if path == "NAME":
+            other["references"] = ", or add one: an accepted answer, or a list of them, in every row"
+        return f"say which one it is with {name_column(role, path)}{other.get(role, '')}"
 
     def verdict(self, column: str, cell: object) -> float | None:
         """Return the label of a word (see `verdict_of`) and note it; raise a RowError for letters of SimpleQA."""

@@ -19,7 +19,7 @@ from ...ava.scorer import profile
 from ...registry import JUDGE, OF_PASSAGES, make_scorer, scorer_class
 from ...reports.report import Report, briefly, say
 from ...reports.table import Table, listed, print_table, visible
-from ...rows.columns import COLUMNS, SCORED_COLUMNS, plain_name, recognized
+from ...rows.columns import COLUMNS, SCORED_COLUMNS, likely_path, plain_name, recognized
 from ...rows.errors import FileError, in_command
 from ...rows.reading import DIGEST, SETTINGS, Item, RowError, RowKind, RowReader
 from ...rows.sources import Source, proposed_encoding
@@ -127,7 +127,7 @@ def diagnose(
     files = list(dict.fromkeys(path for source in sources for path in source.inputs))
     shown = [rows.column(name) for name in rows.columns]
     actions = list(_actions(rows, files, shown))
-    can, skip, inputs = [], ["--on-error", "skip"] * bool(rows.bad), [*files, *words]
+    can, skip, inputs = [], ["--on-error", "skip"] * bool(rows.bad and rows.kind), [*files, *words]
     for goal, why, verb, *more in (action for action in actions if len(action) > 2):
         command = ["genqa-metrics", verb, *inputs, *more, *([] if "--on-error" in more else skip)]
         can.append({"what": goal, "why": why, "command": shlex.join(command)})
@@ -219,6 +219,10 @@ class _Rows:
         """Columns with verdicts and probabilities of the judge that `score --output` wrote."""
         written = {scorer_class(JUDGE).verdict, scorer_class(JUDGE).graded}
         return written & set(self.columns) if self.columns.keys() >= SCORED_COLUMNS else set()
+
+    def likely(self, role: str) -> str:
+        """Return the column without a role that may have this one by its name; "NAME" for none."""
+        return likely_path(role, {name: cells[0] for name, cells in self.columns.items() if name not in self.roles})
 
     def judge(self) -> str:
         """Return the judge that `score` wrote the verdicts of; with the bundled checkpoint where all rows have it."""
@@ -326,6 +330,11 @@ def _actions(rows: _Rows, files: Sequence[str], columns: Sequence[Mapping]) -> I
         if "prediction" in missing[:-1]:
             options = " ".join(f"--column {role}=NAME" for role in missing)
             yield "columns", f"none is read as {listed(missing)}; name them: {options}"
+        guessed = {role: path for role in missing if (path := rows.likely(role)) != "NAME"}
+        if guessed:
+            named = [word for role, path in guessed.items() for word in ("--column", f"{role}={path}")]
+            why = f"no column has a usual name for {listed([*guessed])}; these may be the ones"
+            yield "look again with columns named", why, "doctor", *named
         return
     metric = ["-m", OF_PASSAGES]
     if kind.has_references:
@@ -372,7 +381,9 @@ def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str,
     """Yield what to do without labels, with them, and with another judge, in its order."""
     estimating = "estimate the accuracy"
     if not rows.can_be_judged:
-        yield estimating, "the judge reads a question, one answer and references; name their columns with --column"
+        column = rows.likely("question") if "question" not in rows.roles.values() else ""
+        fix = f"--column question={column}" if column not in ("", "NAME") else "--column"
+        yield estimating, f"the judge reads a question, one answer and references; name their columns with {fix}"
         return
     yield "read what score lists first", "why each answer was judged so", "explain"
     total = rows.systems.total()
