@@ -31,8 +31,9 @@ function connectViewer(root) {
   const isUnsure = row => row.probability > data.unsure[0] && row.probability < data.unsure[1];
   const agrees = row => row.label == null || row.verdict == null ? '' : word(row.label) === word(row.verdict)
     ? 'label and judge agree' : 'label and judge disagree';
+  const apart = 'systems differ';
   const differs = row => new Set(row.asked.rows.map(other => word(other.label ?? other.verdict))).size > 1
-    ? 'systems differ' : '';
+    ? apart : '';
   const shownProbability = value => value > .99 ? 'above .99' : value < .01 ? 'below .01' : value.toFixed(2);
 
   /* Filters: what a row has of each, of which one can be chosen. */
@@ -266,6 +267,9 @@ function connectViewer(root) {
     if (state.blind) for (const name of secret) state[name] = '';
     const asked = tasks.filter(row => row.label !== null).length;
     begin.textContent = `Label ${tasks.length} answers${asked ? ` (${asked} done)` : ''}`;
+    const compared = rows.filter(differs).length, onlyApart = state.agreement === apart;
+    compare.textContent = onlyApart ? 'All answers' : `Only where systems differ (${compared.toLocaleString('en')})`;
+    compare.hidden = state.blind || !onlyApart && [0, rows.length].includes(compared);
     const focused = document.activeElement?.id;
     pick('facets').replaceChildren(...Object.entries(facets).map(([name, [title, of]]) => {
       const counts = new Map();
@@ -325,6 +329,7 @@ function connectViewer(root) {
   const done = [], tasks = [...new Map(rows.filter(row => row.drawn).sort((a, b) => a.drawn[0] - b.drawn[0])
     .map(row => [row.key, row])).values()];
   const begin = button('', () => ask(), { className: 'main' });
+  const compare = button('', () => { state.agreement = state.agreement === apart ? '' : apart; update(); });
   let unsaved = 0, skipped = [], sending = Promise.resolve();
   const labels = new Map();  // of this page, by key
   function set(row, value) {
@@ -454,7 +459,7 @@ function connectViewer(root) {
   pick('find').oninput = event => { state.find = event.target.value; clearTimeout(waiting); waiting = setTimeout(update, 150); };
   pick('regular').onchange = event => { state.regular = event.target.checked; update(); };
   pick('blind').onchange = event => blind(event.target.checked);
-  pick('actions').append(tasks.length ? begin : '');
+  pick('actions').append(compare, tasks.length ? begin : '');
   pick('files').append(button('Copy these rows', () => copy(filtered('\t'), 'The rows are copied.')),
     button('CSV of these rows', () => save('answers.csv', filtered(','), 'text/csv')));
   pick('download').append(button('Download the labels', download));

@@ -233,7 +233,7 @@ def _texts_of_page(answers_to_read: Any, total: int, labelled: int) -> dict[str,
     without = " without a label" * bool(labelled)
     unsure = [f"the judge is unsure about {shown[UNSURE]}{without}"] if UNSURE in shown else []
     others = [f"{counts[kind]:,} {kind}" for kind in counts if kind not in (DISAGREE, UNSURE, AGREED)]
-    others = [f"others{without}: {', '.join(others)}"] * bool(others)
+    others = [f"Others{without}: {', '.join(others)}"] * bool(others)
     others += [f"{shown[AGREED]} {AGREED}"] if AGREED in shown else []
     every, order = sum(counts.values()), dict.fromkeys(answer.kind for answer in first)
     as_labelled = "as labelled or " * bool(labelled)

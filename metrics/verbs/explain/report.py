@@ -1,5 +1,6 @@
 """Why a metric scored answers as it did: what `genqa_metrics.explain` returns, and what the command shows."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -235,10 +236,11 @@ def beside_verdict(reason: str) -> str:
 
     >>> beside_verdict("Unsure: the judge gives no reason; accepted: 'Rome'."), beside_verdict("Judged right.")
     ('The judge gives no reason.', '')
-    >>> beside_verdict('Judged right; check: "Cy Dee" is not in the answer.')
-    'Check: "Cy Dee" is not in the answer.'
+    >>> beside_verdict('Judged right; check: "Cy Dee" is not in the answer.'), beside_verdict("Unsure: judged right; check.")
+    ('Check: "Cy Dee" is not in the answer.', 'Check.')
     """
-    reason, stop, _ = reason.removeprefix("Unsure: ").removeprefix("Judged right; ").partition("; accepted: ")
+    reason = reason.removeprefix("Unsure: ")
+    reason, stop, _ = re.sub(r"\A[Jj]udged right; ", "", reason).partition("; accepted: ")
     reason += "." * bool(stop)
     return "" if reason.lower() == "judged right." else reason[:1].upper() + reason[1:]
 
