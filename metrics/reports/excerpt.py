@@ -115,11 +115,12 @@ def judged_lines(
 
     `counts` are the answers of each kind, which stand beside the first answer of a kind; `most`: see `excerpt_lines`.
     """
-    result, kind = [], ""
+    result, seen = [], set()
     for answer in answers:
         heading = HEADINGS.get(answer.kind, answer.kind)
-        heading += f" ({counts[answer.kind]:,})" * (answer.kind != kind)
-        kind, name = answer.kind, visible(answer.id or f"line {answer.line}")
+        heading += f" ({counts[answer.kind]:,})" * (answer.kind not in seen)
+        seen.add(answer.kind)
+        name = visible(answer.id or f"line {answer.line}")
         named = [name, *[visible(answer.system)] * (answer.system not in name)]
         line = f" {'  '.join([heading, *named])}  "
         accepted = nearest_reference(answer.references, answer.prediction) if answer.references else ""

@@ -642,14 +642,15 @@ class ScoreReport(Report):
                 return judged_lines(answers, to_read.counts, width, self._threshold, most)
             return reading_lines(answers, width, self._details)
 
-        most = MOST_LINES
+        shown = lines_of(chosen)
         if self._fits:
-            for most in (MOST_LINES, 1) if is_judged else (MOST_LINES,):  # lines of an answer
-                fit = sum(lines <= room for lines in accumulate(map(len, lines_of(chosen, most))))
-                if fit >= min(len(chosen), EXAMPLES - 1):
-                    break
-            chosen = sorted(chosen[:fit], key=by_kind) if is_judged else chosen[:fit]
-        shown = lines_of(chosen, most)
+            fit = sum(lines <= room for lines in accumulate(map(len, shown)))
+            if is_judged and fit < min(len(chosen), EXAMPLES - 1):
+                shown = lines_of(chosen, most=1)
+                fit = sum(lines <= room for lines in accumulate(map(len, shown)))
+            answers = zip(chosen[:fit], shown, strict=False)
+            ordered = sorted(answers, key=lambda answer: by_kind(answer[0])) if is_judged else answers
+            shown = [lines for _, lines in ordered]
         heading = heading.format(f"{len(shown):,}") if every > len(shown) else READ
         console.print()
         say(console, [heading], "bold", WIDTH)
