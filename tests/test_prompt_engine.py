@@ -223,6 +223,13 @@ def test_prompts_are_read_once_also_after_an_interruption(checkpoint, monkeypatc
     assert calls == []
     assert again.tolist() == [*first, first[0]]
     assert np.isfinite(first).all()
+    folder = tmp_path / "other"
+    shutil.copytree(checkpoint, folder)
+    settings = json.loads((folder / "ava_config.json").read_text())
+    for change, reads in (({"slope": 0.5, "threshold": 0.4}, False), ({"layers": 1}, True)):
+        (folder / "ava_config.json").write_text(json.dumps(settings | change))
+        other = load_judge(folder, ready=False)
+        assert (other.kept_as != load_judge(checkpoint).kept_as) == reads
 
 
 def test_what_cannot_be_kept_is_read_all_the_same(checkpoint, monkeypatch, tmp_path, capfd):

@@ -46,9 +46,9 @@ FAULTS = DECLINES, VALUE, ORDER, PART, ADDS = (
     "part added",
 )
 LINKING = frozenset(  # words beside COMMON that say nothing alone
-    "about almost also although approximately around because but can could enough fairly fully here herself him himself "
-    "however i if itself just me my nearly our please quite rather roughly since so some such them themselves then "
-    "there therefore these those thus too us very we while will would".split()
+    "about almost also although approximately around because but can could enough fairly fully here herself him "
+    "himself however i if itself just me my nearly our please quite rather roughly since so some such them themselves "
+    "then there therefore these those thus too us very we while will would".split()
 )
 # Words with which an answer or an accepted answer adds nothing to the other one.
 _FRAME = (

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
@@ -375,8 +375,11 @@ def check_files(folder: Path) -> None:
             refuse(path, "expected a file, got a pipe or device; remove it")
 
 
-def read_digest(*folders: Path) -> str:
-    """Return one SHA-256 over all files that a model reads from these folders; a folder may also be one file."""
+def read_digest(*folders: Path, without: Collection[str] = ()) -> str:
+    """Return one SHA-256 over all files that a model reads from these folders; a folder may also be one file.
+
+    Files `without` which it is computed are read for something else.
+    """
     result = hashlib.sha256()
     for folder in folders:
         if folder.is_file():
@@ -384,7 +387,7 @@ def read_digest(*folders: Path) -> str:
         else:
             check_files(folder)
         for name in READ:
-            if (folder / name).is_file():
+            if name not in without and (folder / name).is_file():
                 result.update(f"{name} {file_digest(folder / name)}\n".encode())
         result.update(b"\n")
     return result.hexdigest()

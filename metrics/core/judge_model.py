@@ -30,6 +30,7 @@ from .checkpoints import (
     file_digest,
     load_tokenizer,
     one_error,
+    read_digest,
     read_json,
     signature_digest,
     whole_model,
@@ -165,7 +166,7 @@ class JudgeReader:
 
         See `causal_judge.prompt_logits` and `kept_logits`.
         """
-        kept = KeptLogits(self.loaded.signature)
+        kept = KeptLogits(self.loaded.kept_as)
         logits = kept.known(prompts)
         new = np.flatnonzero(np.isnan(logits))
         if len(new):
@@ -188,6 +189,7 @@ class JudgeReader:
         return output.logits.float().cpu().numpy()
 
 
+OF_LOGITS = ("ava_config.json", "measured.json")  # files on what is made of logits; of their settings `layers` counts
 NEW_HEAD = r"^(classifier|score)\."  # tensors that an adapter adds to an encoder
 POOLER = r"|(^|\.)(pooler|pre_classifier)\.|^head\."  # missing in some encoders; trained with the head
 
@@ -272,6 +274,7 @@ class LoadedJudge(JudgeSettings):
     load: Callable[[], tuple[object, object]]  # returns model and tokenizer; called once
     folder: Path  # where it was loaded from
     facts: dict[str, str]  # weights and settings by digest, for a signature
+    kept_as: str = ""  # all that its logits depend on but the prompt; "" keeps none
 
     @cached_property
     def _parts(self) -> tuple[object, object]:
@@ -387,13 +390,17 @@ def load_judge_of(
     if configuration == PROMPT:
         facts |= {"prompt": str(PROMPT_VERSION), "window": str(WINDOW)}
 
+    folders = (folder,) if source in (None, folder) else (folder, source)
+    engine = [fact for name, fact in facts.items() if name not in ("checkpoint", "files")]
+    kept_as = "|".join([read_digest(*folders, without=OF_LOGITS), str(settings["layers"]), *engine])
+
     def load() -> tuple[object, object]:
         with _LOADING:
             return _loaded(
                 folder, source, digest, tuple(settings.items()), device or checked_device(None), dtype, backend
             )
 
-    judge = LoadedJudge(load=load, folder=folder, facts=facts, **settings)
+    judge = LoadedJudge(load=load, folder=folder, facts=facts, kept_as=kept_as, **settings)
     return judge.ready() if ready else judge
 
 

@@ -23,16 +23,16 @@ def digest_of(prompt: Sequence[str]) -> bytes:
 
 
 class KeptLogits:
-    """The logits that a judge gave to prompts; `signature` has all that they depend on but the prompt.
+    """The logits that a judge gave to prompts; `judge` has all that they depend on but the prompt.
 
-    Nothing is kept with the signature "", that of a judge that is being checked.
+    Nothing is kept of the judge "", one that is being checked. Another scale or threshold reads no prompt again.
     """
 
     in_use = False  # whether any were kept in this process
 
-    def __init__(self, signature: str):
-        name = f"{hashlib.sha256(signature.encode()).hexdigest()[:32]}.bin"
-        self.path: Path | None = cache_folder() / "logits" / name if signature else None
+    def __init__(self, judge: str):
+        name = f"{hashlib.sha256(judge.encode()).hexdigest()[:32]}.bin"
+        self.path: Path | None = cache_folder() / "logits" / name if judge else None
 
     def known(self, prompts: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return (prompts,) kept logits, NaN for prompts that were never read."""

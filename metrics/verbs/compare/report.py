@@ -258,8 +258,8 @@ class CompareReport(Report):
         changes: of two runs {"runs", "answers_changed", "judge", "metrics": {metric: {"better", "worse", ...}}}, else
             None.
         notes: what a reader must know before the numbers.
-        conclusions: which systems are first by every metric, slices that say the opposite, and what changed; `findings`
-            are their sentences.
+        conclusions: which systems are first by every metric, slices that say the opposite, and what changed;
+            `findings` are their sentences.
         scores: {metric: {score: {system: {"value", "low", "high"}}}}.
         tests: {metric: {score: {"systems": {system: cluster and ranks}, "pairs": [tests of a pair]}}}.
         rows: {metric: [rows that differ most]}.

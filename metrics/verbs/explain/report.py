@@ -236,8 +236,8 @@ def beside_verdict(reason: str) -> str:
 
     >>> beside_verdict("Unsure: the judge gives no reason; accepted: 'Rome'."), beside_verdict("Judged right.")
     ('The judge gives no reason.', '')
-    >>> beside_verdict('Judged right; check: "Cy Dee" is not in the answer.'), beside_verdict("Unsure: judged right; check.")
-    ('Check: "Cy Dee" is not in the answer.', 'Check.')
+    >>> beside_verdict('Judged right; check: "Cy Dee" is missing.'), beside_verdict("Unsure: judged right; check.")
+    ('Check: "Cy Dee" is missing.', 'Check.')
     """
     reason = reason.removeprefix("Unsure: ")
     reason, stop, _ = re.sub(r"\A[Jj]udged right; ", "", reason).partition("; accepted: ")
@@ -280,7 +280,9 @@ def _why_right(answer: ViewedAnswer) -> str:
     if absent := lacks(answer.question):
         return f"Not in it: {_named(absent)}."
     asked = lacks("")
-    return f"It has all words of the accepted answer{f' but {_named(asked)}, which the question has' if asked else ''}."
+    return (
+        f"It has all words of the accepted answer{f' but {_named(asked)}, which the question has' if asked else ''}."
+    )
 
 
 def _named(words: Sequence[str]) -> str:
