@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -515,7 +516,9 @@ def _read_metrics(arguments: dict[str, Any]) -> None:
     arguments["metrics"] = arguments.pop("metric") or []
     for name in arguments["metrics"]:
         if name not in SCORERS:
-            raise ValueError(f"--metric: expected one of {', '.join(SCORERS)}, got {name!r}")
+            close = get_close_matches(name, SCORERS)
+            meant = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"--metric: expected one of {', '.join(SCORERS)}, got {name!r}{meant}")
     arguments["settings"] = read_settings(pairs)
 
 

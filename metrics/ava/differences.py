@@ -267,14 +267,14 @@ def _names(text: str) -> list[tuple[str, int]]:
 
     >>> _names("Visitors pay Ann Lee. May they? On Monday Bo Ray may."), _names("Paris."), _names("Red, blue")
     ([('Ann Lee', 13), ('Bo Ray', 42)], [('Paris', 0)], [])
-    >>> _names("Leonardo da Vinci"), _names("It was Ludwig Mies van der Rohe.")
-    ([('Leonardo da Vinci', 0)], [('Ludwig Mies van der Rohe', 7)])
+    >>> _names("Leonardo da Vinci"), _names("I'm sure, it's Ludwig Mies van der Rohe."), _names("It's Raphael.")
+    ([('Leonardo da Vinci', 0)], [('Ludwig Mies van der Rohe', 15)], [('Raphael', 5)])
     """
     result, numbers = [], quantities(text)
     for match in _NAME.finditer(_DATE.sub(lambda date: "," * len(date[0]), text)):
         if any(number.start <= match.start() < number.end for number in numbers):  # a unit
             continue
-        name = re.sub(rf"^(?:(?:{'|'.join(FIRST_WORDS)})\b\s*)+", "", match[0], flags=re.IGNORECASE)
+        name = re.sub(rf"^(?:(?:{'|'.join(FIRST_WORDS)})\b(?:['’]\w+)?\s*)+", "", match[0], flags=re.IGNORECASE)
         begins = match[0] == name and not re.search(r"[\w,]", re.split(r"[.!?:\n]\s", text[: match.start()])[-1])
         behind = text[match.end() :]
         goes_on = re.match(rf"\s+(?!(?:and|or)\s+{_CAPITAL})[^\W\d_]", behind) or _FURTHER_ITEMS.match(behind)

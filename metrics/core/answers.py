@@ -297,7 +297,8 @@ _UNSAID = (
     r"|reported)"
 )
 _ABOUT = (
-    r"(?: (?:about|on|for|of|to|in|from|by|with|that|if|whether|at|based|regarding|the|this|which|here)\b[\w '/-]*)?"
+    r"(?: (?:about|on|for|of|to|in|from|by|with|that|if|whether|at|based|regarding|the|this|which|who|what|when|where"
+    r"|why|how|here)\b[\w '/-]*)?"
 )
 _REFUSAL = re.compile(
     r"(?:idk|dunno|pass"
@@ -350,6 +351,8 @@ def declines(text: str) -> bool:
     >>> declines("I'm sorry, but I don't know."), declines("I can't say for sure, but it is Paris."), declines("N/A")
     (True, False, True)
     >>> declines("I don't know. Please contact support."), declines("The passage doesn't mention Bonn, it names Ulm.")
+    (True, False)
+    >>> declines("I'm not certain who discovered it."), declines("I'm not certain who did, but it was Ann.")
     (True, False)
     """
     if len(text) > LONGEST_REFUSAL:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -175,6 +176,10 @@ def find_checkpoint(
             f"{text}; save the model with save_pretrained"
         )
     name = hub_names.get(size, size)
+    if size not in hub_names and (close := get_close_matches(size, hub_names)):
+        raise ValueError(
+            f"checkpoint: {size!r} is no folder, and no size that comes with it; did you mean {close[0]}?"
+        )
     folder = hub_folder(name, revision, is_checkpoint, tried)
     if folder:
         return folder

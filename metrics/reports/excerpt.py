@@ -72,10 +72,14 @@ def nearest_part(text: str, room: int, other: str = "") -> str:
 
 
 def _nearest(text: str, room: int, other: str) -> int:
-    """Return the start of the first part of `room` characters with most words of `other`; numbers count twice."""
+    """Return the start of the first part of `room` characters with most words of `other`.
+
+    Numbers count twice where `other` has one, which they may contradict.
+    """
     telling = set(_WORD.findall(other.casefold())) - COMMON
-    words = list(_WORD.finditer(text))
-    sums = [0, *accumulate(2 if word[0].isnumeric() else word[0].casefold() in telling for word in words)]
+    words, has_number = list(_WORD.finditer(text)), any(map(str.isnumeric, telling))
+    counts = (2 * has_number if word[0].isnumeric() else word[0].casefold() in telling for word in words)
+    sums = [0, *accumulate(counts)]
     best, start, last = 0, 0, 0
     for first, word in enumerate(words if telling else []):
         while last < len(words) and words[last].end() <= word.start() + room:

@@ -42,7 +42,9 @@ def json_rows(stream: BinaryIO, encoding: str | None = None, path: str = "", nam
         except ValueError as error:
             reason = str(error)
             if isinstance(error, json.JSONDecodeError):  # some of whose messages end with "at"
-                reason = f"{error.msg.removesuffix(' at')} at character {error.colno}"
+                ends = error.msg == "Invalid control character at" and not line[error.pos :].strip()
+                reason = "the line ends inside a text" if ends else error.msg.removesuffix(" at")
+                reason += f" at character {error.colno}" * (not ends)
             yield Row(number, None, f"not JSON: {reason}; expected one object per line")
 
 

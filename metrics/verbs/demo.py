@@ -29,7 +29,8 @@ def demo(every: terminal.option(bool, "--all", help="Print all tables, with rema
         text = overview(*(_report(name, metrics) for name, metrics, _ in PARTS))
     console = Console(width=min(console.width, 100) if sys.stdout.isatty() else 80)
     for line in text.splitlines():
-        console.print(Text(line, style="bold" if line[:1].isdigit() or "->" in line else ""))
+        style = "bold" if line[:1].isdigit() or "->" in line else ""
+        console.print(Text(line, style=style), soft_wrap="genqa-metrics" in line)  # a command can be copied
 
 
 def overview(answers, questions) -> str:

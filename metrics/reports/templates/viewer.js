@@ -48,13 +48,14 @@ function connectViewer(root) {
   const secret = ['system', 'verdict', 'agreement', 'kind'];
   const columns = [
     ['question', 'Question', row => pair(row.asked.question)[0]], ['system', 'System', row => row.system],
-    ['answer', 'Answer', row => row.text], ['verdict', 'Judge', row => row.verdict ?? -1],
+    ['answer', 'Answer', row => row.text], ['accepted', 'Accepted', row => row.asked.references.map(text => pair(text)[0]).join(' | ')],
+    ['verdict', 'Judge', row => row.verdict ?? -1],
     ['probability', 'Probability', row => row.probability ?? -1], ['label', 'Label', row => row.label ?? -1],
     ['why', 'Why', row => row.kind ?? row.reason ?? ''], ['topic', 'Topic', row => row.topic ?? ''],
     ['id', 'Id', row => row.id ?? ''], ...scores.map(name => [name, name, row => row.scores?.[name] ?? NaN]),
   ].filter(([name]) => !['verdict', 'probability', 'topic', 'id'].includes(name) || has(name));
   const secretColumns = ['system', 'verdict', 'probability', 'why', ...scores];
-  const first = ['question', 'system', 'answer', 'verdict', 'label', 'why', ...has('verdict') ? [] : scores.slice(0, 2)]
+  const first = ['question', 'system', 'answer', ...has('kind') || !has('reason') ? [] : ['accepted'], 'verdict', 'label', 'why', ...has('verdict') ? [] : scores.slice(0, 2)]
     .filter(name => (name !== 'system' || rows.some(row => row.system)) && (name !== 'label' || has('label')) && (name !== 'why' || has('kind') || has('reason')));
   root.classList.toggle('reasoned', !has('kind') && has('reason'));  // sentences need more room than kinds
   const state = { find: '', regular: false, blind: false, order: '', columns: first, row: 0, labels: false, raw: false };
@@ -64,10 +65,25 @@ function connectViewer(root) {
     `${value >= .5 ? '✓' : '✗'} ${prefix}${word(value)}`);
   const dot = system => system in data.colours ? el('span', { className: `dot system${data.colours[system]}` }) : '';
   const tag = row => isUnsure(row) ? el('span', { className: 'unsure' }, ' unsure') : '';
+  /* A long answer from the sentence on that shares most words with the accepted answers; numbers count twice where these have one. */
+  function tellingPart(text, references) {
+    if (text.length < 150) return text;
+    const telling = new Set(references.flatMap(reference => words(pair(reference)[0]))), number = /^\p{N}/u;
+    const hasNumber = [...telling].some(known => number.test(known));
+    let best = 0, start = 0, place = 0;
+    for (const sentence of text.split(/(?<=[.!?:;])\s+/)) {
+      const shared = new Set(words(sentence).filter(known => telling.has(known) || (hasNumber && number.test(known))));
+      const count = [...shared].reduce((sum, known) => sum + (number.test(known) ? 2 : 1), 0);
+      if (count > best) [best, start] = [count, place];
+      place = text.indexOf(sentence, place) + sentence.length + 1;
+    }
+    return start ? `… ${text.slice(start)}` : text;
+  }
   const cells = {
     question: row => button(one(pair(row.asked.question)[0] || row.id || `row ${row.number}`), null,
       { className: 'open', ariaExpanded: String(state.row === row.number), dir: 'auto' }),
-    answer: row => el('span', { className: 'clamped', dir: 'auto' }, one(row.html ? new DOMParser().parseFromString(row.html, 'text/html').body.textContent : row.text)),
+    answer: row => el('span', { className: 'clamped', dir: 'auto' }, tellingPart(one(row.html ? new DOMParser().parseFromString(row.html, 'text/html').body.textContent : row.text), row.asked.references)),
+    accepted: row => el('span', { className: 'clamped', dir: 'auto' }, one(row.asked.references.map(text => pair(text)[0]).join(' | '))),
     verdict: row => el('span', {}, verdict(row.verdict), tag(row)),
     label: row => verdict(row.label) || '',
     probability: row => row.probability == null ? '' : shownProbability(row.probability),
@@ -459,7 +475,8 @@ function connectViewer(root) {
   pick('find').oninput = event => { state.find = event.target.value; clearTimeout(waiting); waiting = setTimeout(update, 150); };
   pick('regular').onchange = event => { state.regular = event.target.checked; update(); };
   pick('blind').onchange = event => blind(event.target.checked);
-  pick('actions').append(compare, tasks.length ? begin : '');
+  const areWhole = data.questions.every(asked => asked.rows.length > 1);  // else a page lists some answers
+  pick('actions').append(areWhole ? compare : '', tasks.length ? begin : '');
   pick('files').append(button('Copy these rows', () => copy(filtered('\t'), 'The rows are copied.')),
     button('CSV of these rows', () => save('answers.csv', filtered(','), 'text/csv')));
   pick('download').append(button('Download the labels', download));

@@ -39,9 +39,9 @@ def accuracy(
     """Estimate how many answers of each system are right, with an interval that counts the judge's errors.
 
     **With labels of five questions or more** (`genqa-metrics label` collects them): prediction-powered inference.
-    People's labels decide, the judge's verdicts on all rows make the interval narrower, its errors never move the
-    estimate. Labels count by the probability of being drawn; several labels of a row count as their mean; answers to
-    one question as one cluster.
+    People's labels decide, the judge's probabilities for all rows make the interval narrower, its errors never move
+    the estimate. Labels count by the probability of being drawn; several labels of a row count as their mean; answers
+    to one question as one cluster.
 
     **With fewer labels** the estimate assumes that the judge errs as often as on other data; the screen says so.
 

@@ -219,7 +219,7 @@ def compare(
             *notes.skipped_notes(matched, skips),
             *label_notes,
             *(accuracy["notes"] if accuracy else []),
-            *notes.question_notes(sizes, bool(accuracy)),
+            *notes.question_notes(sizes, bool(accuracy), _least_half_width(numbers.get(judge, {}))),
             *([] if is_partial else notes.unreachable_notes(sizes, tests, resamples)),
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
@@ -310,8 +310,9 @@ class CompareReport(Report):
         is_complete = all(of["labelled"] == of["rows"] for of in systems.values())
         if by_judge or (is_close and not is_complete):
             return [as_sentence(_more_labels(systems, self._labels))]
-        enough = f"with {self.questions:,}, {what_questions_show(self.questions)}"
-        return [f"Add questions: {enough if self.questions >= FEW else questions_needed()}."] * is_close
+        with_these = self.questions, _least_half_width(self.metrics[by.metric])
+        enough = f"with {self.questions:,}, {what_questions_show(*with_these)}"
+        return [f"Add questions: {enough if self.questions >= FEW else questions_needed(*with_these)}."] * is_close
 
     scores = property(lambda self: {metric: numbers["scores"] for metric, numbers in self.metrics.items()})
     tests = property(lambda self: {metric: numbers["tests"] for metric, numbers in self.metrics.items()})
@@ -557,6 +558,13 @@ class CompareReport(Report):
         super().show_all(console)
         for metric in self.metrics if not self.changes else ():
             print_deciding_rows(self, metric, console)
+
+
+def _least_half_width(numbers: Mapping[str, Any]) -> float:
+    """Return half of the shortest interval of a lead in accuracy, from the numbers of the judge; 0 without one."""
+    pairs = numbers.get("tests", {}).get(analysis.ACCURACY, {}).get("pairs", ())
+    ends = [(pair["difference"]["low"], pair["difference"]["high"]) for pair in pairs]
+    return min(((high - low) / 2 for low, high in ends if low is not None), default=0.0)
 
 
 def _more_labels(systems: Mapping[str, Mapping], path: str) -> str:

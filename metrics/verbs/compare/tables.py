@@ -445,7 +445,8 @@ def print_deciding_rows(report: Report, metric: str, console, room: int | None =
     heights = {system: by.scores[system]["value"] for system in by.estimated}
     ordered = sorted(heights.values())
     gaps, lead = [upper - lower for lower, upper in pairwise(ordered)], abs(heights[first] - heights[second])
-    are_closest = len(report.systems) == len(ordered) > 2 and not by.too_few_labels and lead <= min(gaps) + 1e-6
+    is_one = sum(gap <= lead + 1e-6 for gap in gaps) == 1
+    are_closest = len(report.systems) == len(ordered) > 2 and not by.too_few_labels and is_one
     which = ", the two closest," * are_closest
     heading = ["", f"Where {first} and {second}{which} differ, by {source}: {counts}"]
     say(console, heading * bool(rows), "bold", WIDTH)

@@ -1,6 +1,7 @@
 """The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -14,7 +15,7 @@ WORST = 10  # answers of files on a page, as many as `score` lists
 _WORST = f"Files: answers to show, worst first. Default: those that `score` shows; with --html {WORST}."
 _VERBOSE = f"{JUDGE}: mark the words by how much the probability falls (+) or rises (-) without each of them."
 ABOUT, LEAST_ANSWERS = 3, 3  # lines above and below the answers; answers on a first screen, however long
-_SAME_WORDS = "with the same words as an accepted answer"
+_SAME_WORDS = "with the words or the number of an accepted answer"
 _METRIC = (
     "ava: how a wrong answer differs from the accepted one. kpqa: what it weighs and matches. "
     "grounding: which sentences no passage supports. aev, f_meta: of files, a sentence. Default: ava, as for score; "
@@ -223,7 +224,6 @@ def _answers_to_read(
 
 def _texts_of_page(answers_to_read: Any, total: int, labelled: int) -> dict[str, Any]:
     """Return the finding of a page of judged answers, in which order they are, and what to do next."""
-    from ...reports.excerpt import HEADINGS
     from ...reports.report import as_sentence
     from ...scale.scoring import AGREED, DISAGREE, UNSURE
 
@@ -235,7 +235,8 @@ def _texts_of_page(answers_to_read: Any, total: int, labelled: int) -> dict[str,
     others = [f"{counts[kind]:,} {kind}" for kind in counts if kind not in (DISAGREE, UNSURE, AGREED)]
     others = [f"Others{without}: {', '.join(others)}"] * bool(others)
     others += [f"{shown[AGREED]} {AGREED}"] if AGREED in shown else []
-    every, order = sum(counts.values()), dict.fromkeys(answer.kind for answer in first)
+    every, order = sum(counts.values()), Counter(answer.kind for answer in first)
+    shown_first = [f"{count} {kind}" for kind, count in order.items()]
     as_labelled = "as labelled or " * bool(labelled)
     rest = f"; the others are judged right, {as_labelled}{_SAME_WORDS}" * (every < total)
     left = f"label the other {total - labelled:,} answers" if labelled else "label answers"
@@ -246,7 +247,7 @@ def _texts_of_page(answers_to_read: Any, total: int, labelled: int) -> dict[str,
             *map(as_sentence, filter(None, [" and ".join([*disagree, *unsure]), *others])),
             f"These are {every:,} of {total:,} answers{rest}.",
         ],
-        "headline": f"In this order: {'; '.join(HEADINGS.get(kind, kind) for kind in order)}",
+        "headline": f"Listed: {'; '.join(shown_first)}",
         "next_steps": [
             *[as_sentence(label)] * (labelled < total),
             *[more] * (every > len(first)),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...ava.differences import LINKING, NEGATION
+from ...ava.explaining import NO_REASON
 from ...core.reading import COMMON, probability_and_threshold
 from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...core.words import absent_words, nearest_reference
@@ -255,21 +256,21 @@ def why(answer: ViewedAnswer) -> str:
     >>> why(ViewedAnswer(**texts, verdict=True, reason="Judged right."))
     'Not in it: "used", "3", "May" and 2 more words.'
     >>> why(ViewedAnswer(**texts, verdict=False, reason='Missing: "Lee".', label=1.0))
-    'Label and judge disagree: labelled right, judged wrong. Missing: "Lee".'
+    'Label and judge disagree. Missing: "Lee".'
     """
-    reason = beside_verdict(answer.reason) or _why_right(answer)
-    if answer.label not in (0, 1) or answer.label == answer.verdict:
-        return reason
-    labelled, judged = ("wrong", "right") if answer.verdict else ("right", "wrong")
-    return f"Label and judge disagree: labelled {labelled}, judged {judged}. {reason}"
+    reason = beside_verdict(answer.reason)
+    if not reason or reason.lower().startswith(NO_REASON):
+        reason = f"{reason} {_words_it_lacks(answer)}".strip()
+    disagree = answer.label in (0, 1) and answer.label != answer.verdict
+    return "Label and judge disagree. " * disagree + reason
 
 
-def _why_right(answer: ViewedAnswer) -> str:
-    """Return whether a right answer has the words of the nearest accepted one, or which it lacks.
+def _words_it_lacks(answer: ViewedAnswer) -> str:
+    """Return which words of the nearest accepted answer an answer lacks, in any form of them.
 
     >>> grams = ViewedAnswer("", "How much of 80 g is left?", ["10 g"], "", "10 mg", True)
     >>> why(grams)
-    'It has all words of the accepted answer but "g", which the question has.'
+    'It has all words of the accepted answer, or forms of them, but "g", which the question has.'
     """
     accepted = nearest_reference(answer.references, answer.answer)
 
@@ -280,9 +281,8 @@ def _why_right(answer: ViewedAnswer) -> str:
     if absent := lacks(answer.question):
         return f"Not in it: {_named(absent)}."
     asked = lacks("")
-    return (
-        f"It has all words of the accepted answer{f' but {_named(asked)}, which the question has' if asked else ''}."
-    )
+    but = f", but {_named(asked)}, which the question has" if asked else ""
+    return f"It has all words of the accepted answer, or forms of them{but}."
 
 
 def _named(words: Sequence[str]) -> str:

@@ -102,16 +102,16 @@ def labels_needed(points: float = POINTS) -> int:
     return next(number for number in count(MIN_QUESTIONS) if _half_width(number, USUAL_SHARES[1]) <= points)
 
 
-def smallest_lead(number: int) -> str:
+def smallest_lead(number: int, half_width: float = 0) -> str:
     """Return in words which lead of one of two systems so many labelled questions can show.
 
     Fewer than `LEAST_DIFFERING` questions on which systems differ are never significant. The errors of the two systems
-    are taken for independent, with 80% right answers.
+    are taken for independent, with 80% right answers, unless the `half_width` of the interval of a lead is known.
 
     >>> smallest_lead(12), smallest_lead(5)
     ('a lead below about 50 points is hardly ever significant, a larger one can be', 'no lead can be significant')
     """
-    least = _least_lead(number)
+    least = max(_least_lead(number), 100 * half_width)
     if least > 100:
         return "no lead can be significant"
     return f"a lead below about {least:.0f} points is hardly ever significant, a larger one can be"
@@ -121,18 +121,22 @@ def _least_lead(number: int) -> float:
     return max(100 * LEAST_DIFFERING / number, 2**0.5 * _half_width(number, USUAL_SHARES[0]))
 
 
-def questions_needed() -> str:
-    """Return in words how many questions show a lead of `POINTS`, if 50% are right.
+def questions_needed(number: int = 0, half_width: float = 0) -> str:
+    """Return in words how many questions show a lead of `POINTS`: if 50% are right and errors are independent.
 
-    >>> questions_needed()
-    'a lead of 10 points needs about 190 questions'
+    Where so many questions gave the interval of a lead a `half_width`, they are those that give it one of `POINTS`.
+
+    >>> questions_needed(), questions_needed(24, 0.4)
+    ('a lead of 10 points needs about 190 questions', 'a lead of 10 points needs about 380 questions')
     """
-    return f"a lead of {POINTS} points needs about {round(labels_needed(POINTS / 2**0.5), -1)} questions"
+    needed = number * (100 * half_width / POINTS) ** 2 or labels_needed(POINTS / 2**0.5)
+    return f"a lead of {POINTS} points needs about {round(needed, -1):.0f} questions"
 
 
-def what_questions_show(number: int) -> str:
+def what_questions_show(number: int, half_width: float = 0) -> str:
     """Return which lead so many labelled questions can show, and how many one of `POINTS` needs where that is more."""
-    return smallest_lead(number) + f"; {questions_needed()}" * (_least_lead(number) > POINTS)
+    least = max(_least_lead(number), 100 * half_width)
+    return smallest_lead(number, half_width) + f"; {questions_needed(number, half_width)}" * (least > POINTS)
 
 
 def read_labels(
@@ -151,6 +155,11 @@ def read_labels(
     """
     if sources:
         labels = _labels_of_files(sources, items, columns, skips, notes)
+        own = {row for row, rated in enumerate(ratings) if any(label is not None for label, _, _ in rated)}
+        if unused := own - {label.row for label in labels}:
+            notes.append(
+                f"labels in the rows were not used, {len(unused):,} in all, as the labels are in another file"
+            )
     else:
         labels = _labels_of_rows(items, ratings, notes)
     if not labels:

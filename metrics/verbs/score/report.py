@@ -54,9 +54,8 @@ from ...scale.scoring import (
     CONFUSION,
     DISAGREE,
     EXAMPLES,
+    OTHER_WORDS,
     SHARES,
-    UNSURE,
-    WRONG,
     AnswerToRead,
     QuestionTotals,
     by_kind,
@@ -377,10 +376,7 @@ class ScoreReport(Report):
             columns[1:1] = [(self._first, name) for name in self._scorers[self._first].beside if name in names]
         names, rows = ["accuracy", *["labelled"] * self._are_labelled, "declined"] * bool(judged), []
         for system in best_first(judged) if judged else self.rows:
-            cells = {name: SHORT_CELLS[name](judged[system]) for name in names}
-            if "labelled" in cells and judged[system]["basis"] == estimation.TOGETHER:
-                cells["labelled"] += ", rest judged"  # the accuracy beside it counts both
-            row = [system, *cells.values()]
+            row = [system, *(SHORT_CELLS[name](judged[system]) for name in names)]
             for metric, name in columns:
                 scores = metrics[metric].by_system.get(system)  # None for a system whose rows have no predictions
                 row.append(metrics[metric].flagged.get(system) or (f"{scores[name]:.3f}" if scores else "-"))
@@ -626,13 +622,15 @@ class ScoreReport(Report):
         is_judged = self._first == self.judge
         chosen = to_read.examples if is_judged and self._fits else to_read.first
         measured = ", lowest, or scores far apart" * self.compares_words
-        without = " without a label" * self._are_labelled
-        short = {DISAGREE: "against the label", UNSURE: f"unsure{without}", WRONG: f"judged wrong{without}"}
+        short = {DISAGREE: "against the label", OTHER_WORDS: "judged right but not equal"}
         counts = {kind: to_read.counts[kind] for kind in SHARES if kind != AGREED or every == to_read.counts[AGREED]}
-        kinds = [f"{count:,} {short.get(kind, kind)}" for kind, count in counts.items() if count]
+        kinds = {kind: f"{count:,} {short.get(kind, kind)}" for kind, count in counts.items() if count}
+        against = [kinds.pop(DISAGREE)] if DISAGREE in kinds else []
+        others = ", then ".join(kinds.values())
+        others = [f"without a label {others}" if self._are_labelled else others] if others else []
         heading = f"{READ} ({{}} of {every:,}{measured}; all: --worst {every})"
         if is_judged:
-            heading = f"{READ}: {', then '.join(kinds[:2])} ({{}} shown; all {every:,}: --worst {every})"
+            heading = f"{READ}: {'; '.join([*against, *others])} ({{}} shown; all {every:,}: --worst {every})"
         room = max(room - 1 - -(-len(heading) // width), LEAST_LINES)  # below an empty line and the heading
 
         def lines_of(answers: Sequence[AnswerToRead], most: int = MOST_LINES) -> list[list[str]]:
