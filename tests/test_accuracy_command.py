@@ -104,7 +104,7 @@ def test_a_judge_that_is_biased_is_put_right(judged):
     report = estimated([row | {"judge": 1} for row in rows], labels)
     assert report.systems["a"]["judged"] == 1
     assert report.systems["b"]["high"] < 0.8
-    assert "its verdicts make no interval narrower: label more, or take another judge" in report.help_of_judge()
+    assert "its scores make no interval narrower: label more, or take another judge" in report.help_of_judge()
     right, every = sum(label["label"] == 1 for label in labels), len(labels)
     said = f"the judge agrees with {right} of {every} labels (a judge that calls every answer right: {right})"
     assert report.help_of_judge().startswith(said)
@@ -123,7 +123,7 @@ def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
         worth += values["labelled"] * (alone / together) ** 2
         assert values["effective_sample_size"] == pytest.approx(values["labelled"] * (alone / together) ** 2)
     assert worth > 170
-    said = f"with its verdicts the 160 labels give intervals as narrow as {worth:,.0f} labels alone"
+    said = f"with its scores of the others the 160 labels give intervals as narrow as {worth:,.0f} labels alone"
     assert report.help_of_judge().endswith(said)
     assert said in report.to_markdown()
     assert said in " ".join(str(report).split())

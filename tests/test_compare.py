@@ -393,7 +393,7 @@ def test_a_large_lead_that_can_be_chance_is_not_called_close():
             {"a": range(25), "b": range(20, 40)},
             "Label the other 35 answers: genqa-metrics label FILE --number 40 -o labels.jsonl",
         ),
-        ({"a": range(40), "b": range(40)}, "Add questions: with 40, a lead below about 17 points is hardly ever "),
+        ({"a": range(40), "b": range(40)}, "Add questions: with 40, a lead below about 28 points is hardly ever "),
     ],
 )
 def test_the_next_step_is_labels_where_answers_have_none(labelled, step):

@@ -236,7 +236,7 @@ def test_a_page_says_what_to_read_and_where_label_and_judge_disagree(tmp_path):
     }
     rows = files.save(tmp_path / "rows.jsonl", [ROWS[0] | {"label": 1}, ROWS[1], right]), tmp_path / "page.html"
     out, _ = run(rows[0], "--html", rows[1], "--worst", "2")
-    disagree = "Label and judge disagree: labelled right, judged wrong."
+    disagree = "Label and judge disagree."
     assert f"Why       {disagree}" in out
     page = rows[1].read_text(encoding="utf-8")
     assert files.questions_of(page)[0]["rows"][0]["reason"].startswith(disagree)

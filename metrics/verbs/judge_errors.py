@@ -426,12 +426,12 @@ def help_of_judge(
         return sentence if brief else f"{sentence}; every answer has a label, so its verdicts are not needed"
     if all(accuracy["basis"] != estimation.TOGETHER for accuracy in with_labels):
         other = f"--set {stronger}" if stronger else "another judge"
-        return f"{sentence}; its probabilities make no interval narrower: label more, or take {other}"
+        return f"{sentence}; its scores make no interval narrower: label more, or take {other}"
     labels, worth = (sum(of[name] for of in with_labels) for name in ("labelled", "effective_sample_size"))
     if round(worth) <= labels:
-        return f"{sentence}; its probabilities make the intervals of the {labels:,} labels no narrower"
+        return f"{sentence}; its scores make the intervals of the {labels:,} labels no narrower"
     worth = f"{labels:,} labels give intervals as narrow as {worth:,.0f} labels alone"
-    return f"{sentence}; with its probabilities for the others the {worth}"
+    return f"{sentence}; with its scores of the others the {worth}"
 
 
 def _least_agreed(systems: Mapping[str, Mapping[str, Any]]) -> str:
