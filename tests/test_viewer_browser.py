@@ -126,7 +126,7 @@ def test_filters_of_agreement_reason_topic_and_columns(visit, tmp_path):
     page = visit(written(tmp_path / "page.html", answers()))
     page.get_by_role("combobox", name="Agreement").select_option("label and judge disagree")
     expect(page.locator("tbody tr[id]")).to_have_count(1)
-    page.get_by_role("button", name="Only where systems differ (10)").click()
+    page.get_by_role("button", name="Only the 5 questions on which systems differ").click()
     expect(page.locator("tbody tr[id]")).to_have_count(10)  # of six such questions one has labels that agree
     expect(page.get_by_role("combobox", name="Agreement")).to_have_value("systems differ")
     page.get_by_role("button", name="All answers").click()

@@ -283,9 +283,9 @@ function connectViewer(root) {
     if (state.blind) for (const name of secret) state[name] = '';
     const asked = tasks.filter(row => row.label !== null).length;
     begin.textContent = `Label ${tasks.length} answers${asked ? ` (${asked} done)` : ''}`;
-    const compared = rows.filter(differs).length, onlyApart = state.agreement === apart;
-    compare.textContent = onlyApart ? 'All answers' : `Only where systems differ (${compared.toLocaleString('en')})`;
-    compare.hidden = state.blind || !onlyApart && [0, rows.length].includes(compared);
+    const compared = data.questions.filter(asked => differs(asked.rows[0])).length, onlyApart = state.agreement === apart;
+    compare.textContent = onlyApart ? 'All answers' : `Only the ${compared.toLocaleString('en')} questions on which systems differ`;
+    compare.hidden = state.blind || !onlyApart && [0, data.questions.length].includes(compared);
     const focused = document.activeElement?.id;
     pick('facets').replaceChildren(...Object.entries(facets).map(([name, [title, of]]) => {
       const counts = new Map();

@@ -39,7 +39,7 @@ def accuracy(
     """Estimate how many answers of each system are right, with an interval that counts the judge's errors.
 
     **With labels of five questions or more** (`genqa-metrics label` collects them): prediction-powered inference.
-    People's labels decide, the judge's probabilities for all rows make the interval narrower, its errors never move
+    People's labels decide, the judge's probabilities for all rows make the interval narrower, its errors do not bias
     the estimate. Labels count by the probability of being drawn; several labels of a row count as their mean; answers
     to one question as one cluster.
 

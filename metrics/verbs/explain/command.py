@@ -15,7 +15,7 @@ WORST = 10  # answers of files on a page, as many as `score` lists
 _WORST = f"Files: answers to show, worst first. Default: those that `score` shows; with --html {WORST}."
 _VERBOSE = f"{JUDGE}: mark the words by how much the probability falls (+) or rises (-) without each of them."
 ABOUT, LEAST_ANSWERS = 3, 3  # lines above and below the answers; answers on a first screen, however long
-_SAME_WORDS = "with the words or the number of an accepted answer"
+_SAME_WORDS = "with the words of an accepted answer, but for words of the question"
 _METRIC = (
     "ava: how a wrong answer differs from the accepted one. kpqa: what it weighs and matches. "
     "grounding: which sentences no passage supports. aev, f_meta: of files, a sentence. Default: ava, as for score; "

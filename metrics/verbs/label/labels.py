@@ -84,6 +84,7 @@ def what_labels_give(number: int) -> str:
     return f"{number:,} labels of a system give up to +-{widest:.0f} points, less near an accuracy of 0 or 1"
 
 
+POWER = ((1.96 + 0.842) / 1.96) ** 2  # times the questions whose interval just leaves out 0, for a power of 80%
 USUAL_SHARES = 0.8, 0.5  # of right answers, for which a number of labels is planned
 POINTS = 10  # an error, or a difference of two systems, that is small enough to decide something
 
@@ -122,14 +123,14 @@ def _least_lead(number: int) -> float:
 
 
 def questions_needed(number: int = 0, half_width: float = 0) -> str:
-    """Return in words how many questions show a lead of `POINTS`: if 50% are right and errors are independent.
+    """Return in words how many questions show a lead of `POINTS` in four of five samples (a power of 80%).
 
-    Where so many questions gave the interval of a lead a `half_width`, they are those that give it one of `POINTS`.
+    If 50% are right and errors are independent, or where so many questions gave the interval of a lead a `half_width`.
 
     >>> questions_needed(), questions_needed(24, 0.4)
-    ('a lead of 10 points needs about 190 questions', 'a lead of 10 points needs about 380 questions')
+    ('a lead of 10 points needs about 390 questions', 'a lead of 10 points needs about 780 questions')
     """
-    needed = number * (100 * half_width / POINTS) ** 2 or labels_needed(POINTS / 2**0.5)
+    needed = POWER * (number * (100 * half_width / POINTS) ** 2 or labels_needed(POINTS / 2**0.5))
     return f"a lead of {POINTS} points needs about {round(needed, -1):.0f} questions"
 
 

@@ -622,7 +622,7 @@ class ScoreReport(Report):
         is_judged = self._first == self.judge
         chosen = to_read.examples if is_judged and self._fits else to_read.first
         measured = ", lowest, or scores far apart" * self.compares_words
-        short = {DISAGREE: "against the label", OTHER_WORDS: "judged right but not equal"}
+        short = {DISAGREE: "against the label", OTHER_WORDS: "judged right with other words"}
         counts = {kind: to_read.counts[kind] for kind in SHARES if kind != AGREED or every == to_read.counts[AGREED]}
         kinds = {kind: f"{count:,} {short.get(kind, kind)}" for kind, count in counts.items() if count}
         against = [kinds.pop(DISAGREE)] if DISAGREE in kinds else []
