@@ -356,7 +356,7 @@ def test_what_either_side_lacks_is_marked_and_lines_are_kept():
     assert "<u>It is</u>:\n\n- $<u>1,299</u>\n  - in total</p>" in shown
     assert '<p dir="auto">$<u>1,299.50</u> in total</p>' in shown
     assert '<p dir="auto">twelve</p>' in shown
-    assert "Underlined: words that the text beside it does not have." in shown
+    assert "Underlined: words that the text beside it does not have" in shown
     console = Console(width=60, file=io.StringIO(), color_system=None)
     show(task, SimpleNamespace(done=[], total="1"), console)
     lines = [line.rstrip() for line in console.file.getvalue().splitlines()]

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -169,6 +170,18 @@ def test_a_row_opens_with_every_answer_and_the_words_that_differ(visit, tmp_path
     page.keyboard.press("Escape")
     expect(detail).to_have_count(0)
     assert "row=" not in page.url
+
+
+def test_a_long_answer_is_shown_from_where_it_tells_and_marked_at_names_and_numbers(visit, tmp_path):
+    talk = "Many people would like to know this before they go out and buy one of these. " * 3
+    made = replace(answers()[3], answer=f"{talk}The shop in Graz asks for $1,299, as far as one can see today.")
+    page = visit(written(tmp_path / "page.html", [made, answers()[5]]))
+    expect(page.locator("td.of-answer").first).to_contain_text("… The shop in Graz asks")
+    options(page)
+    page.get_by_role("checkbox", name="Accepted").check()
+    expect(page.locator("td.of-accepted").first).to_have_text("$1,299.50 | 1299.50 dollars")
+    page.get_by_role("button", name="What does item 1 cost?").click()
+    assert page.locator(".detail .pair > div").nth(1).locator("u").all_inner_texts() == ["Graz", "1,299"]
 
 
 def test_csv_has_what_is_filtered(visit, tmp_path):

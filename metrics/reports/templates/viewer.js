@@ -95,6 +95,7 @@ function connectViewer(root) {
   };
 
   /* Words of an element that a set of words lacks. Numbers stay whole: 1,299 is not 1,299.50. */
+  const LONG = 30;  // words of an answer
   const WORD = /[\p{L}\p{N}]+(?:[.,'’:/-][\p{L}\p{N}]+)*/gu;
   const words = text => (text.match(WORD) ?? []).map(found => found.toLowerCase());
   const nearest = (text, others) => others.map(other => new Set(words(other))).reduce((best, set) => {
@@ -131,14 +132,20 @@ function connectViewer(root) {
   });
   table.search.fixed('filters', (text, row) => fits(row));
 
+  /* Underlines words that are not `known`; of a long text that has many others only numbers and names. */
+  function isTelling(found, before) {
+    return /\p{N}/u.test(found) || (/^\p{Lu}/u.test(found) && /[^.!?:\s]\s+$/.test(before));
+  }
   function mark(node, known) {
+    const every = words(node.textContent), others = every.filter(found => !known.has(found));
+    const isLong = every.length > LONG && 2 * others.length > every.length;
     const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT), texts = [];
     while (walker.nextNode()) texts.push(walker.currentNode);
     for (const text of texts) {
       const parts = [];
       let end = 0;
       for (const found of text.data.matchAll(WORD)) {
-        if (known.has(found[0].toLowerCase())) continue;
+        if (known.has(found[0].toLowerCase()) || (isLong && !isTelling(found[0], text.data.slice(0, found.index)))) continue;
         parts.push(text.data.slice(end, found.index), el('u', {}, found[0]));
         end = found.index + found[0].length;
       }
@@ -194,7 +201,7 @@ function connectViewer(root) {
           said(name(other), body(other.answer, other === compared ? mine : accepted.length ? nearest(other.text, accepted) : null)))) : ''],
       row.asked.passages.length ? el('details', {}, el('summary', {}, `${row.asked.passages.length} passages`),
         ...row.asked.passages.map(text => el('p', { className: 'text', dir: 'auto' }, seen(text)))) : '');
-    const hint = row.marks ? data.legend : shown.querySelector('u') && 'Underlined: words that the text beside it does not have. They can be right or wrong.';
+    const hint = row.marks ? data.legend : shown.querySelector('u') && 'Underlined: words that the text beside it does not have, of a long text names and numbers. They can be right or wrong.';
     if (hint) shown.append(el('p', { className: 'hint' }, hint));
     return shown;
   }

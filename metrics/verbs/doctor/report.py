@@ -93,14 +93,16 @@ class DoctorReport(Report):
 
     def show(self, console) -> None:
         """Print the report; commands are lines of their own, which can be copied."""
+        from rich.padding import Padding
         from rich.text import Text
 
         say(console, self.facts())
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         say(console, ["", "what to run, in this order:"] * bool(self.can), "bold")
         for number, action in enumerate(self.can, 1):
-            say(console, [f"{number}. {action['what']} ({action['why']}):"], "")
+            say(console, [f"{number}. {action['what']}:"], "")
             console.print(Text(f"  {visible(action['command'])}", "bold green"), soft_wrap=True)  # can be copied
+            console.print(Padding(Text(visible(action["why"]), "dim"), (0, 0, 0, 2), expand=False))
         say(console, ["", "missing:"] * bool(self.cannot), "bold")
         say(console, [f"  {action['what']}: {action['why']}" for action in self.cannot], "")
         console.print()
@@ -365,9 +367,9 @@ def _actions(rows: _Rows, files: Sequence[str], columns: Sequence[Mapping]) -> I
         names = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
         options = metric or ["-m", default_metrics(kind)[0]]
         options += [word for name in names for word in ("--column", name)]
-        yield agreeing, f"{human:,} rows with a human score", "agree", *options
+        yield agreeing, f"{human:,} rows with a label or a score of people", "agree", *options
     else:
-        yield agreeing, "no human scores; label rows, or add a column 'score' or 'label'"
+        yield agreeing, "no labels or scores of people; label rows, or add a column 'score' or 'label'"
     sliced = [column["name"] for column in columns if column["use"] == "slices"]
     verb = "compare" if len(systems) > 1 and shared else "accuracy" if rows.can_be_judged else None
     if sliced and verb:
