@@ -189,7 +189,6 @@ class JudgeReader:
         return output.logits.float().cpu().numpy()
 
 
-OF_LOGITS = ("ava_config.json", "measured.json")  # files on what is made of logits; of their settings `layers` counts
 NEW_HEAD = r"^(classifier|score)\."  # tensors that an adapter adds to an encoder
 POOLER = r"|(^|\.)(pooler|pre_classifier)\.|^head\."  # missing in some encoders; trained with the head
 
@@ -233,6 +232,7 @@ def _widen_types(encoder) -> None:
 
 _LOADING = threading.Lock()  # one thread loads, the others use its result
 SETTINGS_FILE = "ava_config.json"
+OF_LOGITS = (SETTINGS_FILE, "measured.json")  # files on what is made of logits; of their settings `layers` counts
 MAX_SETTING = 10_000
 LEAST_LENGTH = 8  # word pieces: the special ones and one per text
 KNOWN_ROW = ("Who wrote Hamlet?", "William Shakespeare", "It was written by William Shakespeare in 1600.")
