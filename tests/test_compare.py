@@ -565,7 +565,7 @@ def test_too_few_rows_that_differ_are_not_tested(number):
     texts = [str(report), verbose, report.to_markdown(), report.to_html(), report.to_latex()]
     for text in [" ".join(text.split()) for text in texts]:
         assert (said in text) == (number < 6)
-    said = "a is ahead of b, but only 5 rows differ; a test needs 6."
+    said = "a is ahead of b, but only 5 questions differ; a test needs 6."
     assert report.findings[0].endswith(said) == (number == 5)
     assert not any("a test needs" in text for text in report.findings[1:])
 

@@ -334,7 +334,7 @@ def assert_compared_by_link_and_by_file(page):
     example(page, "A difference that chance explains")
     page.wait_for_url(lambda url: url != before)
     page.reload()
-    result(page, "too close to call: A is ahead of B, but only 5 rows differ")
+    result(page, "points, but only 5 questions differ")
     expect(python(page)).to_contain_text("answers = {'A': ['six legs'")
     own_answers(page)
     expect(field(page, "Name of system 2")).to_have_value("B")

@@ -74,7 +74,9 @@ def _verdicts(report: Report, by: Ranking, ahead: Sequence[str], further: str) -
         return [f"{briefly(order)} have the same score, {number(by.scores[order[0]]['value'])}"]
     if len(order) == 2:
         why = report.too_few_differ(by.pairs[0]) or "the difference is not significant"
-        return [f"too close to call: {order[0]} is ahead of {order[1]}, but {why}"]
+        difference = by.pairs[0]["difference"]["value"]
+        by_points = f" by {whole_points(difference)} points" * (bool(by.accuracy) and difference >= CLOSE)
+        return [f"too close to call: {order[0]} is ahead of {order[1]}{by_points}, but {why}"]
     if not by.significant:
         none = f"no two of the {len(order)} systems differ significantly"
         by_chance = _lead_by_chance(report, by, order[-1])

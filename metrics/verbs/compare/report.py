@@ -328,10 +328,10 @@ class CompareReport(Report):
         return ranking_by(metric, name or next(iter(self.tests[metric])), self.metrics[metric])
 
     def too_few_differ(self, pair: Mapping[str, Any]) -> str:
-        """Return that two systems differ on too few rows, or questions, for a p-value below 5%; "" otherwise."""
+        """Return that two systems differ on too few questions for a p-value below 5%; "" otherwise."""
         if pair["differing"] is None or pair["differing"] >= LEAST_DIFFERING:
             return ""
-        unit = "row" if self.questions == self.row_count else "question"
+        unit = self.text or "row"
         differ = f"{unit} differs" if pair["differing"] == 1 else f"{unit}s differ"
         return f"only {pair['differing']} {differ}; a test needs {LEAST_DIFFERING}"
 

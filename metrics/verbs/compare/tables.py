@@ -229,14 +229,13 @@ def _correction(report: Report, by: Ranking) -> str:
 
 
 def _p(report: Report, pair: Mapping, before: str = "") -> str:
-    """Return the corrected p-value of a test with a text before it, or that too few rows differ."""
+    """Return the corrected p-value of a test with a text before it, or that too few questions differ."""
     return f"too few ({pair['differing']})" if report.too_few_differ(pair) else before + p_value(pair["p_corrected"])
 
 
 def _too_few(report: Report, pairs: Iterable[Mapping]) -> str:
     """Return what "too few" in a table of these tests means; "" where it does not stand there."""
-    unit = "rows" if report.questions == report.row_count else "questions"
-    meaning = f" Too few: {unit} on which the two differ; a test needs {LEAST_DIFFERING}."
+    meaning = f" Too few: {report.text or 'row'}s on which the two differ; a test needs {LEAST_DIFFERING}."
     return meaning * any(map(report.too_few_differ, pairs))
 
 
