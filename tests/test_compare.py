@@ -188,6 +188,16 @@ def test_a_wide_table_fits_a_narrow_terminal():
         assert (len([line for line in lines if line.startswith("a ")]) > 1) == (width == 80)
 
 
+def test_a_table_says_with_which_tests_its_p_values_are_corrected(files):
+    report = genqa_metrics.compare(list(map(str, files[:2])), ["aev", "kpqa"], resamples=100)
+    said = re.findall(r"Two-sided paired bootstrap tests; p (.*?)[,.]", report.to_markdown())
+    assert said == [
+        *["corrected for 2 tests by main scores (Holm)"] * 2,
+        "not corrected: no other test by second scores",
+        "not corrected: no other test by third scores",
+    ]
+
+
 def test_questions_that_differ(files, tmp_path):
     lines = rows("bad")
     other = [*lines[:2], {**lines[2], "question": "where is Bern?"}, *lines[3:]]
@@ -301,7 +311,7 @@ def untold_rows(**more):
 
 def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     report = genqa_metrics.compare(untold_rows(), resamples=200)
-    why = "Too few questions: 3 questions, an interval needs 5."
+    why = "Too few questions: 3 questions, an interval needs 5 with labels."
     assert report.findings == [f"No winner: the accuracy cannot be told. {why} Judged right: good 3 of 3, bad 0 of 3."]
     assert "good is significantly better" not in report.to_html() + str(report)
     assert "good 3 of 3 cannot tell" in " ".join(str(report).split())

@@ -77,6 +77,15 @@ def test_pages_fit_a_phone_and_the_search_works_alone(address, browser):
     for query in ("confidence interval", "sample size", "faithfulness", "LLM as a judge"):
         page.goto(f"{address}search.html?q={query}")
         expect(page.locator("#search-results a[href^='explanation/4-other-names']").first).to_be_visible()
+    for query, found in {
+        "confidence interval": ("explanation/2-intervals", "how-to/4-label"),
+        "sample size": ("explanation/2-intervals", "how-to/4-label"),
+        "faithfulness": ("reference/grounding",),
+        "power": ("explanation/2-intervals",),
+    }.items():
+        page.goto(f"{address}search.html?q={query}")
+        for name in found:
+            expect(page.locator(f"#search-results a[href^='{name}']").first).to_be_visible()
     assert not errors
     assert all(url.startswith((address, "data:")) for url in asked)
     page.close()

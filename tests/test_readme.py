@@ -76,6 +76,36 @@ def test_pages_say_how_many_minimal_pairs_of_word_order_pass(repository):
         assert f"{right} of {number} such minimal pairs" in (repository / page).read_text(encoding="utf-8")
 
 
+def test_pages_say_how_far_small_agrees_on_evouna_and_by_what_it_is_deceived(repository):
+    pages = {
+        page: " ".join((repository / page).read_text(encoding="utf-8").split())
+        for page in (
+            "training/ava/README.md",
+            "spaces/docs/pages/explanation/3-judge-limits.md",
+            "spaces/ava/about.md",
+        )
+    }
+    readme, limits, about = pages.values()
+    result = json.loads((repository / "training/ava/results/small.json").read_text(encoding="utf-8"))
+    evouna = measure_judges.scores(result["judges"]["small"]["sets"])["evouna"]
+    accuracy, error = evouna["accuracy"], evouna["error of systems"]
+    assert f"agrees with {accuracy:.3f}".replace("0.", ".") in readme
+    assert f"off by {error:.3f} on average".replace("0.", ".") in readme
+    assert f"agrees with people on {accuracy:.1%} of answers" in limits
+    assert f"off by {100 * error:.1f} points" in limits
+    assert f"On {evouna['rows']:,} short factual answers (EVOUNA)" in about
+    assert f"agree with people's on {accuracy:.1%}" in about
+    result = json.loads((repository / "training/ava/results/judges.json").read_text(encoding="utf-8"))
+    families = result["judges"]["small"]["families"]
+    of = {name: f"{errors['accepted']} of {errors['wrong']}" for name, errors in families.items()}
+    assert f"{of['deceptions.addressed']} answers that only link" in limits
+    assert f"{of['deceptions.doubted']} that doubt it" in limits
+    assert f"{of['deceptions.about']} that only speak about it" in limits
+    deceptions = [errors for name, errors in families.items() if name.startswith("deceptions.")]
+    accepted, wrong = (sum(errors[name] for errors in deceptions) for name in ("accepted", "wrong"))
+    assert f"`small` accepts {accepted} of {wrong} wrong answers" in readme
+
+
 def test_the_table_of_agreement_is_measured(readme, repository):
     sets = json.loads((repository / AGREEMENT).read_text(encoding="utf-8"))["sets"]
     shown = {name.partition(",")[0]: cells for name, cells in rows_of_tables(readme).items()}

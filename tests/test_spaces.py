@@ -411,6 +411,7 @@ def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spa
     for row in rows:
         del row["label"]
     report = app.comparing.compared(spaces.events.ignore, rows)
+    assert report.matched_by == "question and references", "pasted answers have no ids"
     assert any("genqa-metrics label" in note for note in report.notes)
     status, _, _, framed, *_ = app.shown_of(spaces.events.ignore, rows, Markup())
     framed = Markup(html.unescape(framed)).striptags()

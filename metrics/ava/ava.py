@@ -6,8 +6,8 @@ from genqa_metrics.core.evaluate_module import CheckedModule
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is right.
-A transformer trained on human verdicts reads the answer as a person would: a long answer can be right, and one that
-shares most words with the reference wrong.
+A transformer trained on human verdicts compares the answer with the references, and does not only count the words that
+they share: a long answer can be right, and one that shares most words with the reference wrong.
 """
 
 _KWARGS_DESCRIPTION = """

@@ -322,7 +322,7 @@ def _judge_alone(
     rows, questions = sums.rows.sum(), float(kish(sums.rows))
     rate = float(sums.accepted.sum() / rows)
     if questions < MIN_QUESTIONS - 1e-9:
-        return None, [Reason(f"too few questions: {_questions(questions)}", needs_questions=True)]
+        return None, [Reason(f"too few questions: {_questions(questions)} with labels", needs_questions=True)]
     if errors is None:
         return None, no_errors
     size = effective_size(rate, (sums.accepted - rate * sums.rows) / rows, sums.rows, confidence)

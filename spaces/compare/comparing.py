@@ -59,7 +59,7 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
             )
         for i, (question, accepts, answer) in enumerate(zip(asked, accepted, lines, strict=True)):
             texts = [text.strip() for text in accepts.split(" | ") if text.strip()]
-            row = {"id": str(i + 1), "question": question, "references": texts, "system": system}
+            row = {"question": question, "references": texts, "system": system}
             rows.append({**row, "prediction": answer} | ({"label": int(labels[i])} if labels else {}))
     if not rows:
         raise checks.Problem("Answers of system 1: this field is empty; fill it in.")

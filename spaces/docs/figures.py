@@ -80,14 +80,14 @@ def agreement(axes: Axes, scheme: str) -> None:
 def judges(axes: Axes, scheme: str) -> None:
     """Draw the accuracy of the bundled judges, one row a set with verdicts."""
     report = read("ava/results/judges.json")
-    for (name, judge), colour, marker in zip(report["judges"].items(), PALETTE, "osD", strict=False):
+    for i, (name, judge) in enumerate(report["judges"].items()):
         scores = measure_judges.scores(judge["sets"])
         sets = [data for data in measure_judges.VERDICTS if "accuracy" in scores.get(data, ())]
-        axes.plot(
-            [scores[data]["accuracy"] for data in sets], list(map(named, sets)), marker, color=colour, label=name
-        )
+        places = np.arange(len(sets)) + 0.2 * (i - 1)  # equal ones beside each other
+        axes.plot([scores[data]["accuracy"] for data in sets], places, "osD"[i], color=PALETTE[i], label=name)
+        axes.set_yticks(range(len(sets)), map(named, sets))
     axes.invert_yaxis()
-    axes.set_xlabel("accuracy on verdicts of people")
+    axes.set_xlabel("share of verdicts that agree with the label")
 
 
 def systems(axes: Axes, scheme: str) -> None:

@@ -30,6 +30,7 @@ from .ranking import Ranking, from_better, is_clear
 ACCEPTED = "judged right, not accuracy"
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 3
+POSITIONS = {0: "main", 1: "second", 2: "third"}  # of a tested score among those of its metric
 LEAST_SHOWN = 2  # rows that decide, on a screen without room for more
 BEST = "Bold: the first, and systems that are not significantly worse."
 CLUSTERS = (
@@ -215,17 +216,24 @@ def _test_name(by: Ranking) -> str:
     return " and ".join(tests)
 
 
+def _position(report: Report, by: Ranking) -> int:
+    return [*report.tests[by.metric]].index(by.name)
+
+
 def _family_size(report: Report, by: Ranking) -> int:
     """Return for how many tests p is corrected: those by the scores of all metrics at the same position."""
-    position = [*report.tests[by.metric]].index(by.name)
+    position = _position(report, by)
     families = [[*of.values()][position]["pairs"] for of in report.tests.values() if len(of) > position]
     return sum(pair["p_uncorrected"] is not None for pairs in families for pair in pairs)
 
 
 def _correction(report: Report, by: Ranking) -> str:
     """Return for how many tests p is corrected, in words."""
-    tests = _family_size(report, by)
-    return f"corrected for {tests:,} tests (Holm), as are intervals of differences" if tests > 1 else "not corrected"
+    tests, position = _family_size(report, by), _position(report, by)
+    scores = f"by {POSITIONS.get(position, f'{position + 1}th')} scores"
+    if tests > 1:
+        return f"corrected for {tests:,} tests {scores} (Holm), as are intervals of differences"
+    return f"not corrected: no other test {scores}"
 
 
 def _p(report: Report, pair: Mapping, before: str = "") -> str:
