@@ -135,6 +135,20 @@ def test_a_reason_of_a_right_answer_names_the_item_to_check():
     assert explained["reason"] == 'Judged right; check: "Cy Dee" is not in the answer.'
 
 
+@pytest.mark.parametrize(
+    ("accepted", "answer", "reason"),
+    [
+        ("Roughly 8.3 min", "Nearly 500 seconds.", "Judged right."),
+        ("It was Ann Lee.", "Bo Ray, a smith, in 1903.", "Judged right."),
+        ("It was Ann Lee.", "It was Bo Ray.", 'Judged right; words that differ: "Bo Ray" / "Ann Lee".'),
+    ],
+)
+def test_a_reason_of_a_right_answer_names_all_that_differs_or_nothing(accepted, answer, reason):
+    row = ["Which?"], [[accepted]], [answer]
+    (explained,) = explaining.explanations(*row, lambda *columns: np.full(len(columns[0]), 0.9), 0.5)
+    assert explained["reason"] == reason
+
+
 def test_only_a_loaded_judge_of_prompts_reads_parts_of_answers():
     """Not of long answers; other judges, and long answers, have what the texts show."""
     scorer, judge = AvaScorer(), SameWords()

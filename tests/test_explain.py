@@ -247,7 +247,7 @@ def test_a_page_says_what_to_read_and_where_label_and_judge_disagree(tmp_path):
     assert out.startswith("Label and judge disagree on 1 answer.\n")
     assert "Next: label the other 2 answers, which shows" in out
     assert "--worst</span> 3" in page
-    assert "It has all words of the accepted answer, or forms of them." in run(rows[0], "--worst", "9")[0]
+    assert "It has all telling words of the accepted answer, or forms of them." in run(rows[0], "--worst", "9")[0]
 
 
 @pytest.mark.parametrize(

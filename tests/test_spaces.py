@@ -223,15 +223,21 @@ def test_long_work_says_how_far_it_is(spaces, monkeypatch):
 
 
 def test_f_meta_names_what_is_not_asked():
-    generated, references = "When was the 2014 world cup?", "Who won the 2014 world cup?\nWhen was the 2014 world cup?"
+    generated, references = "When was the 2014 world cup?", "Where was the final played?\nWhen was the 2014 world cup?"
     app = load_app("f_meta")
     scores, sentences, (_, tables), *_ = app.show([generated], references.splitlines(), app.DEFAULT)
     assert sentences[0] == "Covers **1 of 2** reference questions."
-    assert re.match(r'Not asked: "Who won the 2014 world cup\?" \(\d\.\d\d\). Recall counts', sentences[-2])
+    assert re.match(r'Not asked: "Where was the final played\?" \(\d\.\d\d\). Recall counts', sentences[-2])
     assert 'data-label="asked by">none<' in tables
     alike = "R1 and R2 are too alike for this base metric"
     near = ["What is photosynthesis?", "What does photosynthesis need?"]
-    assert alike in " ".join(app.show(near[:1], near, app.DEFAULT).sentences)
+    _, sentences, (_, tables), *_ = app.show(near[:1], [*near, "Where was the final played?"], app.DEFAULT)
+    assert sentences[0] == "**Cannot tell** how many of 3 reference questions are covered."
+    assert alike in sentences[1]
+    assert sentences[2].startswith('Not asked: "Where was the final played?" (')
+    assert re.findall(r'data-label="asked by">([^<]*)<', tables) == ["cannot tell", "cannot tell", "none"]
+    assert re.findall(r'data-label="asks">([^<]*)<', tables) == ["cannot tell"]
+    assert app.show(["Who won?"], near, app.DEFAULT).sentences[0] == "Covers **0 of 2** reference questions."
     assert alike not in " ".join(app.show(near[:1], [near[0], "Where was the final played?"], app.DEFAULT).sentences)
     assert scores["f_meta_covered"] == 0.5
 

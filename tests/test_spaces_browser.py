@@ -219,7 +219,11 @@ WAYS = {
         "Paper, table 5: right, in other words",
         "People gave this answer 0.94.",
     ),
-    "f_meta": ("Covers 1 of 3", "Paper, appendix A: one question for two", "Covers 1 of 2 reference questions."),
+    "f_meta": (
+        "Covers 1 of 3",
+        "Paper, appendix A: one question for two",
+        "Cannot tell how many of 2 reference questions",
+    ),
     "grounding": (
         "0 of 3 sentences judged supported",
         "Nothing is stated",

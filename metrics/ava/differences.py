@@ -267,6 +267,8 @@ def _names(text: str) -> list[tuple[str, int]]:
 
     >>> _names("Visitors pay Ann Lee. May they? On Monday Bo Ray may."), _names("Paris."), _names("Red, blue")
     ([('Ann Lee', 13), ('Bo Ray', 42)], [('Paris', 0)], [])
+    >>> _names("Nearly 500 seconds"), _names("Will")
+    ([], [('Will', 0)])
     >>> _names("Leonardo da Vinci"), _names("I'm sure, it's Ludwig Mies van der Rohe."), _names("It's Raphael.")
     ([('Leonardo da Vinci', 0)], [('Ludwig Mies van der Rohe', 15)], [('Raphael', 5)])
     """
@@ -278,6 +280,7 @@ def _names(text: str) -> list[tuple[str, int]]:
         begins = match[0] == name and not re.search(r"[\w,]", re.split(r"[.!?:\n]\s", text[: match.start()])[-1])
         behind = text[match.end() :]
         goes_on = re.match(rf"\s+(?!(?:and|or)\s+{_CAPITAL})[^\W\d_]", behind) or _FURTHER_ITEMS.match(behind)
+        goes_on = goes_on or (name.lower() in LINKING and behind.strip(_EDGE))  # "Nearly 500"
         if name and not quantities(name) and not (begins and goes_on and " " not in name):
             result.append((name, match.end() - len(name)))
     return result
@@ -376,6 +379,25 @@ def _is_new(text: str, start: int, end: int, new: Sequence[tuple[int, int]]) -> 
     words = [(word.start(), word[0].lower()) for word in WORD.finditer(text, start, end)]
     telling = [position for position, word in words if word not in _FRAME]
     return bool(telling) and all(any(first <= position < last for first, last in new) for position in telling)
+
+
+def pairs_that_differ(question: str, reference: str, answer: str) -> list[Difference]:
+    """Return pairs of texts in which a right answer differs from the accepted one; [] unless nothing else differs.
+
+    >>> [*map(str, pairs_that_differ("Where?", "Oslo and Porto", "Oslo and Lisbon"))]
+    ['"Lisbon" instead of "Porto"']
+    >>> pairs_that_differ("Who built it?", "The bridge is by Ann Lee", "Bo Ray, a smith, made that arch.")
+    []
+    """
+    stated = [each for each in stated_differences(question, [reference], answer) if each.accepted]
+    sides = [(answer, reference, [(each.start, each.text) for each in stated])]
+    sides.append((reference, answer, [(reference.find(each.accepted), each.accepted) for each in stated]))
+    for text, other, places in sides:
+        named = [(start, start + len(part)) for start, part in places]
+        for start, end in _new_words(text, other, question):
+            if not any(first < end and start < last for first, last in named):
+                return []
+    return stated
 
 
 def doubt(question: str, references: Sequence[str], answer: str) -> str:

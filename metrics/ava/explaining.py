@@ -16,7 +16,7 @@ from ..core.reading import COMMON
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Mark
 from ..core.words import absent_words, content, keys
-from .differences import LINKING, NEGATION, ORDERED, Difference, differences, doubt, stated_differences
+from .differences import LINKING, NEGATION, ORDERED, Difference, differences, doubt, pairs_that_differ
 from .judging import Rules
 
 MARKED = 0.1  # effect of a word from which it is marked
@@ -106,7 +106,7 @@ def explanations(
 def _reason(question: str, reference: str, answer: str, right: bool, differences: Sequence[Difference]) -> str:
     """Return what can be seen in the texts for a verdict, without a capital letter and a stop.
 
-    Of a right answer it is the word, date or name that differs, if there is one; the answer can still be right.
+    Of a right answer these are the words, dates or names that differ, where nothing else does; it can still be right.
 
     >>> _reason("Who?", "Ann Lee", "It was Ann Lee.", True, []), _reason("Is it?", "shut", "It is closed", False, [])
     ('judged right', "the judge gives no reason in words; accepted: 'shut'")
@@ -119,8 +119,8 @@ def _reason(question: str, reference: str, answer: str, right: bool, differences
     if not words:
         return "the answer has no words"
     if right:
-        stated = [each for each in stated_differences(question, [reference], answer) if each.accepted]
-        differ = ", ".join(f'"{each.text}" / "{each.accepted}"' for each in stated)
+        pairs = pairs_that_differ(question, reference, answer)
+        differ = ", ".join(f'"{each.text}" / "{each.accepted}"' for each in pairs)
         return "judged right" + f"; words that differ: {differ}" * bool(differ)
     if not attempts(answer):
         return f"it declines to answer; accepted: {_short(reference)}"

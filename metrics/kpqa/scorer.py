@@ -4,8 +4,9 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
+from itertools import product
 from typing import ClassVar, Self
 
 import numpy as np
@@ -261,28 +262,38 @@ def _checked_corpus(idf: object) -> list[str]:
 
 
 def keyphrase_reason(prediction: Sequence[Sequence], reference: Sequence[Sequence], negation: bool = True) -> str:
-    """Return which keyphrases of a reference an answer has, lacks and adds, of word pieces as in `_words`."""
+    """Return which keyphrases of a reference an answer has, lacks and adds, of word pieces as in `_words`.
+
+    Words that share only a piece, which the scores match, are said apart.
+
+    >>> ice = [["Ice", 0.8, 0, 3], ["ocean", 0.7, 4, 9]], [["ice", 0.9, 0, 3], ["berg", 0.9, 3, 7]]
+    >>> keyphrase_reason(ice[1], ice[0])
+    "Of the reference's keyphrases it lacks 'ocean'; 'Ice' and 'iceberg' share the piece 'ice'."
+    """
     words, others = _words(prediction, negation), _words(reference, negation)
-    has, lacks = _keyphrases(others, words, True), _keyphrases(others, words, False)
-    adds = _keyphrases(words, others, False)
+    pairs = _sharing_a_piece(others, words)
+    apart = {word for pair in pairs for word in pair}
+    has, lacks = _keyphrases(others, words, True), _keyphrases(others, words, False, apart)
+    adds = _keyphrases(words, others, False, apart)
     sentence = " and ".join(f"{verb} {named}" for verb, named in (("has", has), ("lacks", lacks)) if named)
     clauses = [f"of the reference's keyphrases it {sentence}"] * bool(sentence) + [f"it adds {adds}"] * bool(adds)
+    clauses += [f"'{a}' and '{b}' share the piece '{piece}'" for (a, b), piece in [*pairs.items()][:NAMED]]
     text = "; ".join(clauses) or "no word of the answer or the reference is a keyphrase"
     return text[0].upper() + text[1:] + "."
 
 
-def _words(pieces: Sequence[Sequence], negation: bool = True) -> dict[str, float]:
-    """Return the words that word pieces form, each with the weight of its heaviest piece.
+def _words(pieces: Sequence[Sequence], negation: bool = True) -> dict[str, list]:
+    """Return the words that word pieces form, each with the weight of its heaviest piece, and its pieces.
 
     With `negation`, a keyphrase that is denied forms one word with its negation, as the scores do not match it.
 
     >>> _words([["Shel", 0.9, 0, 4], ["ley", 0.2, 4, 7], [",", 0.1, 7, 8], ["no", 0.3, 9, 11]])
-    {',': 0.1, 'no': 0.3, 'Shelley': 0.9}
+    {',': [0.1, ','], 'no': [0.3, 'no'], 'Shelley': [0.9, 'shel', '##ley']}
     >>> pieces = [["isn", 0.2, 0, 3], ["'", 0.4, 3, 4], ["t", 0.7, 4, 5], ["blue", 0.8, 6, 10]]
-    >>> _words(pieces), _words(pieces, negation=False)
-    ({"isn't blue": 0.8}, {"isn't": 0.7, 'blue': 0.8})
-    >>> _words([["7", 0.9, 0, 1], [".", 0.1, 1, 2], ["5", 0.8, 2, 3], ["tonnes", 0.2, 4, 10]])
-    {'tonnes': 0.2, '7.5': 0.9}
+    >>> [{word: weight for word, (weight, *_) in _words(pieces, on).items()} for on in (True, False)]
+    [{"isn't blue": 0.8}, {"isn't": 0.7, 'blue': 0.8}]
+    >>> [*_words([["7", 0.9, 0, 1], [".", 0.1, 1, 2], ["5", 0.8, 2, 3], ["tonnes", 0.2, 4, 10]])]
+    ['tonnes', '7.5']
     """
     text = ""
     for piece, _, start, _ in pieces:
@@ -290,15 +301,32 @@ def _words(pieces: Sequence[Sequence], negation: bool = True) -> dict[str, float
     weights = np.array([weight for _, weight, *_ in pieces])
     denied = denied_pieces(text, [(start, end) for *_, start, end in pieces], weights * negation)
     signs = {match.start() for match in _IN_WORD.finditer(text)}
-    words: list[list] = []  # start, end, weight
-    for (_, weight, start, end), is_denied in zip(pieces, denied, strict=True):
+    words: list[list] = []  # start, end, weight, pieces
+    for (piece, weight, start, end), is_denied in zip(pieces, denied, strict=True):
         is_inside = start > 0 and all(text[i].isalnum() or i in signs for i in (start - 1, start))
         if words and (is_inside or is_denied or start < words[-1][1]):
-            words[-1][1:] = end, max(weight, words[-1][2])
+            words[-1][1:3] = end, max(weight, words[-1][2])
+            words[-1].append(f"##{piece.lower()}")
         else:
-            words.append([start, end, weight])
+            words.append([start, end, weight, piece.lower()])
     words.sort(key=lambda word: word[2])
-    return {text[start:end]: weight for start, end, weight in words}
+    return {text[start:end]: entry for start, end, *entry in words}
+
+
+def _sharing_a_piece(words: Mapping[str, list], others: Mapping[str, list]) -> dict[tuple[str, str], str]:
+    """Return {(word, other word): the piece that they share}, of keyphrases that the other text has not.
+
+    Numbers and denied words are left out: they say another thing.
+    """
+    both = {*map(str.lower, words)} & {*map(str.lower, others)}
+    alone = ([word for word in text if word.isalpha() and word.lower() not in both] for text in (words, others))
+    result = {}
+    for word, other in product(*alone):
+        (weight, *pieces), (other_weight, *other_pieces) = words[word], others[other]
+        shared = [piece for piece in pieces if piece in other_pieces]
+        if shared and max(weight, other_weight) >= HEAVY:
+            result[word, other] = shared[0].removeprefix("##")
+    return result
 
 
 def _key(word: str) -> str:
@@ -306,10 +334,12 @@ def _key(word: str) -> str:
     return "not" if NEGATION.search(word) else word
 
 
-def _keyphrases(words: Mapping[str, float], others: Mapping[str, float], shared: bool) -> str:
-    """Return the heaviest keyphrases among words, in quotes, that the other text has too or has not."""
-    keys, other_keys = ([_key(word.lower()) for word in text] for text in (words, others))
-    heavy = [(word, key) for (word, weight), key in zip(words.items(), keys, strict=True) if weight >= HEAVY]
-    chosen = [word for word, key in heavy if (key in other_keys) == shared]
-    chosen.sort(key=lambda word: -words[word])
+def _keyphrases(
+    words: Mapping[str, list], others: Mapping[str, list], shared: bool, apart: Collection[str] = ()
+) -> str:
+    """Return the heaviest keyphrases among words, in quotes, that the other text has too or has not, but for some."""
+    other_keys = {_key(word.lower()) for word in others}
+    heavy = [word for word, (weight, *_) in words.items() if weight >= HEAVY and word not in apart]
+    chosen = [word for word in heavy if (_key(word.lower()) in other_keys) == shared]
+    chosen.sort(key=lambda word: -words[word][0])
     return " and ".join(f"'{word}'" for word in chosen[:NAMED])

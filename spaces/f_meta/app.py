@@ -13,6 +13,7 @@ from genqa_metrics.reports.table import listed
 from markupsafe import Markup
 
 MANY = 8  # a matrix with more columns is drawn small
+CANNOT_TELL = "cannot tell"  # whether one of some references that are too alike is asked
 DEFAULT, METEOR = "Same question", "METEOR"
 BASES = {DEFAULT: "same_question", "ROUGE-L": "rouge", "BLEU-4": "bleu", METEOR: "meteor"}
 METEOR_NOTE = " METEOR takes seconds: it starts Java."
@@ -40,15 +41,20 @@ def in_two_letters(score: float) -> str:
 
 
 def matches_html(explained: dict, side: str) -> Markup:
-    """Return a table of the questions of one side: which question of the other side each asks, and its best match."""
+    """Return a table of the questions of one side: which question of the other side each asks, and its best match.
+
+    Of references that are too alike, the numbers in "alike", it cannot tell which one is asked.
+    """
     this, other, which = ("G", "R", "asks") if side == "predictions" else ("R", "G", "asked by")
     has_matches = "matched" in explained  # a base without a threshold has none
     pairs = [pair if this == "G" else pair[::-1] for pair in explained.get("matched", ())]
     same = {question: f"{other}{matched + 1}" for question, matched in pairs}
     header, rows = ["", "question", *[which] * has_matches, "best match", "score"], []
     for i, (match, score) in enumerate(map(dict.values, explained["best_match"][side])):
-        is_repeated = has_matches and this == "G" and score >= explained["threshold"]
-        asked = [same.get(i, f"{other}{match + 1}, again" if is_repeated else "none")] * has_matches
+        is_near = has_matches and score >= explained["threshold"]
+        asked = same.get(i, f"{other}{match + 1}, again" if is_near and this == "G" else "none")
+        is_unclear = is_near and (match if this == "G" else i) in explained["alike"]
+        asked = [CANNOT_TELL if is_unclear else asked] * has_matches
         rows.append([f"{this}{i + 1}", explained[side][i], *asked, f"{other}{match + 1}", f"{score:.3f}"])
     title = "Generated questions" if this == "G" else "Reference questions"
     return html.table(header, rows, title, {len(header) - 1})
@@ -57,28 +63,30 @@ def matches_html(explained: dict, side: str) -> Markup:
 def coverage(explained: dict, doubt: str = "") -> list[str]:
     """Return which references are asked, in words; of a base without a threshold which one is covered least.
 
-    `doubt` says which references are too alike.
+    `doubt` says which references are too alike: which of those are asked cannot be told.
 
     >>> explained = {"best_match": {"references": [{"score": 1.0}, {"score": 0.9}]}, "references": ["Who?", "When?"]}
-    >>> explained["threshold"] = 0.5
+    >>> explained |= {"threshold": 0.5, "alike": []}
     >>> for sentence in coverage({**explained, "matched": [[0, 0]], "not_asked": ["When?"]}): print(sentence)
     Covers **1 of 2** reference questions.
     Not asked: "When?" (0.90). Recall counts them in part, by the similarity in brackets.
     R2 is similar to a generated question that asks another reference more closely; each counts for one reference.
     >>> coverage({**explained, "matched": [[0, 0], [1, 1]], "not_asked": []})
     ['Covers **2 of 2** reference questions.']
+    >>> coverage({**explained, "matched": [[0, 0]], "not_asked": ["When?"], "alike": [0, 1]}, "R1 and R2 are alike.")
+    ['**Cannot tell** how many of 2 reference questions are covered.', 'R1 and R2 are alike.']
     """
     if "not_asked" not in explained:
         return [explained["reason"]]
     missing, references = explained["not_asked"], explained["references"]
     scores = [match["score"] for match in explained["best_match"]["references"]]
-    sentences = [
-        f"Covers **{len(references) - len(missing)} of {len(references)}** reference questions.",
-        *[doubt] * bool(doubt),
-    ]
-    if missing:
-        best = zip(references, scores, strict=True)
-        named = ", ".join(f'"{text}" ({score:.2f})' for text, score in best if text in missing)
+    count = f"Covers **{len(references) - len(missing)} of {len(references)}** reference questions."
+    if doubt:
+        count = f"**Cannot tell** how many of {len(references)} reference questions are covered."
+    sentences = [count, *[doubt] * bool(doubt)]
+    unclear = {i for i in explained["alike"] if scores[i] >= explained["threshold"]}
+    best = [(text, score) for i, (text, score) in enumerate(zip(references, scores, strict=True)) if i not in unclear]
+    if named := ", ".join(f'"{text}" ({score:.2f})' for text, score in best if text in missing):
         sentences.append(f"Not asked: {named}. Recall counts them in part, by the similarity in brackets.")
     asked = {reference for _, reference in explained["matched"]}
     near = [f"R{i + 1}" for i, score in enumerate(scores) if score >= explained["threshold"] and i not in asked]
@@ -90,20 +98,23 @@ def coverage(explained: dict, doubt: str = "") -> list[str]:
     return sentences
 
 
-def alike(references: list[str], scorer: FMetaScorer) -> str:
-    """Return which references the base metric takes for one question, in sentences; "" where it tells all apart."""
+def alike(references: list[str], best: list[float], scorer: FMetaScorer) -> tuple[list[int], str]:
+    """Return which references the base metric takes for one question, and this in sentences; [] and "" without any.
+
+    References count whose `best` score is that of a question which asks them; of the others nothing is in doubt.
+    """
     columns = {"predictions": [references], "references": [references]}
     matrix = np.array(scorer.statistics(columns, explain=True)[1]["explanation"][0]["scores"])
     np.fill_diagonal(matrix, 0)
     nearest = np.minimum(matrix, matrix.T).max(axis=1)
-    names = [f"R{i + 1}" for i in np.flatnonzero(nearest >= scorer.threshold)]
-    if not names:
-        return ""
-    least = nearest[nearest >= scorer.threshold].min()
-    return (
-        f"**{listed(names)} are too alike for this base metric**: it gives them {least:.2f} or more, and takes two "
-        f"questions for one from {scorer.threshold:.2f} on. A generated question that asks one of them can count for "
-        "the other, so check this count in the tables."
+    numbers = np.flatnonzero(nearest >= scorer.threshold).tolist()
+    if not any(best[i] >= scorer.threshold for i in numbers):
+        return [], ""
+    least = np.floor(100 * nearest[numbers].min()) / 100  # not "1.00 or more"
+    return numbers, (
+        f"**{listed([f'R{i + 1}' for i in numbers])} are too alike for this base metric**: it gives them "
+        f"{least:.2f} or more, and takes two questions for one from {scorer.threshold:.2f} on. A "
+        "generated question that asks one of them can count for another, and F-meta can be too high."
     )
 
 
@@ -114,17 +125,18 @@ def show(generated: list[str], references: list[str], base: str) -> Result:
     scorer = FMetaScorer(base=BASES[base])
     rows, details, _ = scorer.statistics({"predictions": [generated], "references": [references]}, explain=True)
     explained, scores = {**details["explanation"][0], "threshold": scorer.threshold}, scorer.corpus_scores(rows[0], 1)
+    best = [match["score"] for match in explained["best_match"]["references"]]
+    explained["alike"], doubt = alike(references, best, scorer) if scorer.threshold is not None else ([], "")
     summary = (
-        f"F-meta, the mean similarity, is **{scores['f_meta']:.3f}**: precision **{scores['f_meta_precision']:.3f}**, "
-        f"recall **{scores['f_meta_recall']:.3f}**. The conventional score, which leaves recall out, is "
-        f"{scores['f_meta_conventional']:.3f}."
+        f"F-meta is **{scores['f_meta']:.3f}**, the harmonic mean of precision **{scores['f_meta_precision']:.3f}** "
+        f"and recall **{scores['f_meta_recall']:.3f}**, which are mean similarities. The conventional score, which "
+        f"leaves recall out, is {scores['f_meta_conventional']:.3f}."
     )
     code = metric_code("f_meta", predictions=[generated], references=[references], base=BASES[base])
     matrix = explained["scores"]
     drawn = {"matrix": matrix, "many": len(matrix[0]) > MANY, "short": in_two_letters, **explained["best_match"]}
     tables = matches_html(explained, "references") + matches_html(explained, "predictions")
     outputs = [html.rendered(__file__, "matrix.html.j2", **drawn), tables]
-    doubt = alike(references, scorer) if scorer.threshold is not None else ""
     return Result(scores, [*coverage(explained, doubt), summary], outputs, code)
 
 

@@ -15,7 +15,7 @@ from genqa_metrics.verbs.explain.report import Explainer
 from markupsafe import Markup
 
 SIDES = ("precision", "recall")
-CLOSE = 0.1  # scores that differ by less are called about the same
+CLOSE, CLOSE_SHARE = 0.05, 0.1  # a change is called small below both: in points, and of the score without weights
 # Answers that give the document frequency of words; the paper counts in the references of its data.
 CORPUS = tuple(html.text_beside(__file__, "corpus.txt").splitlines())
 
@@ -32,11 +32,15 @@ def summary(scores: dict[str, float]) -> tuple[str, str]:
     >>> for sentence in summary({"rougeL": 0.737, "rougeL_kpqa": 0.01, "rougeL_kpqa_recall": 0.009}): print(sentence)
     The weights lower ROUGE-L from **0.74** to **0.01**.
     The answer has **1%** of the weight of the reference's words, in the same order.
+    >>> summary({"rougeL": 0.36, "rougeL_kpqa": 0.26, "rougeL_kpqa_recall": 0.3})[0]
+    'The weights lower ROUGE-L from **0.36** to **0.26**.'
+    >>> summary({"rougeL": 0.7, "rougeL_kpqa": 0.66, "rougeL_kpqa_recall": 0.3})[0]
+    'The weights hardly change ROUGE-L: from **0.70** to **0.66**.'
     """
     plain, weighted, recall = scores["rougeL"], scores["rougeL_kpqa"], scores["rougeL_kpqa_recall"]
     change, numbers = weighted - plain, f"from **{plain:.2f}** to **{weighted:.2f}**"
     effect = f"{'raise' if change > 0 else 'lower'} ROUGE-L {numbers}"
-    if abs(change) < CLOSE:
+    if abs(change) < min(CLOSE, CLOSE_SHARE * plain):
         effect = f"hardly change ROUGE-L: {numbers}"
     if f"{plain:.2f}" == f"{weighted:.2f}":
         effect = f"leave ROUGE-L at **{plain:.2f}**"

@@ -270,7 +270,7 @@ def _words_it_lacks(answer: ViewedAnswer) -> str:
 
     >>> grams = ViewedAnswer("", "How much of 80 g is left?", ["10 g"], "", "10 mg", True)
     >>> why(grams)
-    'It has all words of the accepted answer, or forms of them, but "g", which the question has.'
+    'It has all telling words of the accepted answer, or forms of them, but "g", which the question has.'
     """
     accepted = nearest_reference(answer.references, answer.answer)
 
@@ -282,7 +282,7 @@ def _words_it_lacks(answer: ViewedAnswer) -> str:
         return f"Not in it: {_named(absent)}."
     asked = lacks("")
     but = f", but {_named(asked)}, which the question has" if asked else ""
-    return f"It has all words of the accepted answer, or forms of them{but}."
+    return f"It has all telling words of the accepted answer, or forms of them{but}."
 
 
 def _named(words: Sequence[str]) -> str:
