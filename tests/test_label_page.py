@@ -90,8 +90,15 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
         expect(asked).to_contain_text(then)
     expect(ann.get_by_role("button", name="u · undo the last label (right)")).to_be_visible()
     third = card.text_content()
-    ann.keyboard.press("s")  # this row comes last
+    for _ in range(2):
+        ann.keyboard.press("s")  # this row comes last
+        expect(card).not_to_have_text(third)
+        ann.keyboard.press("u")  # the skip, not a label
+        expect(card).to_have_text(third)
+        expect(asked).to_contain_text("3 of 4")
+    ann.keyboard.press("s")
     expect(card).not_to_have_text(third)
+    expect(ann.get_by_role("button", name="u · undo the skip")).to_be_visible()
     bob = window(390, "bob")
     expect(bob.locator("#asked")).to_contain_text("1 of 4")
     assert bob.locator("#task").text_content() == first
@@ -103,6 +110,7 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     for then in ("4 of 4", "All 4 answers"):
         again.keyboard.press("1")
         expect(again.locator("#asked")).to_contain_text(re.compile(then))
+    expect(again.locator("#asked code")).to_have_text("genqa-metrics accuracy rows.jsonl --labels labels.jsonl")
     found = labels(tmp_path)
     assert [row["label"] for row in found if row["rater"] == "ann"] == [1, 1, 1, 1]
     assert [row["label"] for row in found if row["rater"] == "bob"] == [0]

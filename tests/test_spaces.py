@@ -24,6 +24,7 @@ from markupsafe import Markup
 from packaging.utils import canonicalize_name
 
 from tests.factories.cases import with_cases
+from tests.factories.files import save
 from tests.factories.modules import printed_by
 from tests.factories.spaces import BASES, CALLS, assert_same_scores, load_app
 from tests.programs.packaging.licences import installed
@@ -101,6 +102,14 @@ def test_examples_in_docstrings(spaces):
     found = [doctest.testmod(getattr(spaces, name)) for name in MODULES]
     assert sum(one.failed for one in found) == 0
     assert sum(one.attempted for one in found) >= 10
+    runner, finder = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE), doctest.DocTestFinder()
+    for app in map(load_app, ("aev", "f_meta", "kpqa")):
+        for function in filter(callable, vars(app).values()):
+            if getattr(function, "__module__", "") == app.show.__module__:
+                for example in finder.find(function, function.__name__, module=False, globs=vars(app)):
+                    runner.run(example)
+    assert runner.summarize().failed == 0
+    assert runner.tries > 10
 
 
 def test_labels_of_people_in_a_file_are_used(read):
@@ -248,6 +257,10 @@ def test_aev_says_why_an_answer_with_the_right_words_scores_low():
     sentences = app.show("Red and blue.", "red, yellow and blue", *app.IN_BETWEEN).sentences
     assert sentences[2].startswith("Low because the texts share no phrase of 2 words that count.")
     assert not any("-gram" in sentence for sentence in sentences)
+    nothing = app.show("A train.", "red, yellow and blue", *app.IN_BETWEEN)
+    assert nothing.sentences[2] == app.NOTHING
+    assert nothing.outputs[0] == "", "a plane of zeros shows nothing"
+    assert "/ava" in nothing.after
     for name, low in (("In between", True), ("Content", False)):
         result = app.show(answer, "Press reset password in the security settings.", *app.CORNERS[name])
         assert any("Low because the answer is" in sentence for sentence in result.sentences) == low
@@ -293,6 +306,18 @@ def test_the_front_door_shows_every_score_of_two_answers(spaces):
     assert f'href="{spaces.demo.link_to("ava")}"' in bars
     question, references, first, _ = app.DEMO.first
     assert "B" not in re.findall(r'class="bar (\w)"', app.show(question, [references], first, "").outputs[0])
+
+
+def test_the_headline_of_a_file_is_said_once_and_ends_with_one_full_stop(spaces, tmp_path):
+    rows = [{"question": f"Who won {n}?", "prediction": "Ann.", "references": ["Ann"], "label": 1} for n in range(16)]
+    path = save(tmp_path / "rows.jsonl", rows)
+    demo = load_app("ava").DEMO
+    columns = spaces.uploads.guessed(spaces.uploads.peek(str(path))[0])
+    names = [columns.get(name, spaces.uploads.NONE) for name in demo.description["file"]["columns"]]
+    status, frame, *_ = demo.scored_file(spaces.events.ignore, str(path), *names, "small")
+    assert "All 16 answers have labels, which decide.<" in status
+    assert frame.startswith('<iframe title="Report"')
+    assert "class=&#34;embedded headed&#34;" in frame, "which hides the headline in the report"
 
 
 @pytest.mark.parametrize("name", ["aev", "f_meta"])

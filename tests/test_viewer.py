@@ -13,6 +13,7 @@ import pytest
 from genqa_metrics.reports import viewer as viewer_module
 from genqa_metrics.reports.table import page, render
 from genqa_metrics.reports.viewer import ViewedAnswer, rows_of_page, safe_html, viewer, viewer_script
+from genqa_metrics.verbs.accuracy.report import accuracy
 from genqa_metrics.verbs.label.labelling import Session
 from genqa_metrics.verbs.view.page import server, viewed
 
@@ -204,6 +205,17 @@ def test_labels_of_label_are_continued_and_those_of_another_plan_are_not_changed
         viewed(rows, labels, columns={"judge": "by"}, number=20, rater="ann")
     assert labels.read_text() == before
     Session(labels, list(again.tasks.values()), "ann")  # it is the file that `label` resumes
+
+
+def test_labels_that_go_on_have_not_stopped_early(tmp_path):
+    rows, labels = save(tmp_path / "rows.jsonl", judged_rows()), tmp_path / "labels.jsonl"
+    first = viewed(rows, labels, columns={"judge": "by"}, rater="ann")
+    for answer in [answer for answer in first.answers if answer.drawn][:40]:
+        first.save(answer.key, 1)
+    [early] = [note for note in accuracy(rows, labels, {"judge": "by"}).notes if "stopped early" in note]
+    assert early.count("of the labels planned for") == 2, "one note for both systems"
+    for saves in (True, False):
+        assert "stopped early" not in viewed(rows, labels, columns={"judge": "by"}, rater="ann", saves=saves).html
 
 
 def test_the_page_says_when_labels_are_enough(tmp_path):

@@ -272,6 +272,19 @@ def test_labels_are_saved_while_the_interval_narrows(labelling):
     expect(page.locator(".dt-info")).to_have_text("1 to 25 of 40 answers")
 
 
+def test_undo_takes_back_a_skip_or_a_label(labelling):
+    page, _ = labelling
+    page.get_by_role("button", name="Label 40 answers").click()
+    told, shown = page.locator(".labelling .progress"), page.locator(".labelling .detail")
+    page.keyboard.press("y")
+    expect(told).to_contain_text("1 of 40 labelled")
+    second = shown.inner_text()
+    for key, labelled, is_second in (("s", 1, False), ("u", 1, True), ("u", 0, False)):
+        page.keyboard.press(key)
+        expect(told).to_contain_text(f"{labelled} of 40 labelled")
+        assert (shown.inner_text() == second) == is_second
+
+
 def test_labels_of_a_file_are_told_from_those_of_the_page(visit, tmp_path):
     """A page that does not save: twelve answers have labels in a file that `label` did not make."""
     rows = judged_rows(15)

@@ -571,7 +571,7 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
     width = min(console.width, most or console.width)
     names = getattr(console, "names", {})
     lines = _commands_with_files(lines, names, _NO_BREAK)
-    for line in map(visible, [_with_files(line, names) for line in lines]):
+    for line in map(visible, [with_files(line, names) for line in lines]):
         text = line.lstrip()
         indent = line[: len(line) - len(text)]
         room = width - len(indent)
@@ -601,13 +601,13 @@ def _with_commands_apart(step: str) -> list[str]:
 
 def _commands_with_files(lines: Iterable[str], names: Mapping[str, str], blank: str = " ") -> list[str]:
     """Return lines in whose commands FILE and LABELS are the names of files, and blanks are `blank`."""
-    return [_COMMAND.sub(lambda match: _with_files(match[0], names).replace(" ", blank), line) for line in lines]
+    return [_COMMAND.sub(lambda match: with_files(match[0], names).replace(" ", blank), line) for line in lines]
 
 
-def _with_files(text: str, names: Mapping[str, str]) -> str:
+def with_files(text: str, names: Mapping[str, str]) -> str:
     """Return a text in whose commands FILE and LABELS are the names of files, with options that it does not have.
 
-    >>> _with_files("genqa-metrics explain FILE --set ava.threshold=0.6", {"FILE": "a.csv --set ava.threshold=0.6"})
+    >>> with_files("genqa-metrics explain FILE --set ava.threshold=0.6", {"FILE": "a.csv --set ava.threshold=0.6"})
     'genqa-metrics explain a.csv --set ava.threshold=0.6'
     """
 

@@ -10,7 +10,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 import numpy as np
 from common import checks, events, html
-from common.demo import Demo, Result, metric_code, plain_outputs
+from common.demo import Demo, Result, link_to, metric_code, plain_outputs
 from genqa_metrics.aev import scoring
 from genqa_metrics.core.reading import the_first
 
@@ -23,6 +23,10 @@ SIDES = {0.0: "recall", 0.5: "both", 1.0: "precision"}  # of alpha
 
 LOW, WORDS = 0.5, 0.5  # a score below LOW is explained where words of the reference are found, a share from WORDS on
 LONG = 1.5  # times the length of the reference
+NOTHING = (
+    "No word that counts is shared, so the score is 0 with every alpha and N. Read such an answer with the judge "
+    "**AVA**: it can be right in other words."
+)
 RIGHT = html.hint("It counts shared words and does not judge what is right: one wrong word can cost little.")
 # Points of the plane: alpha, N, B, W, no limit on wordiness, words unchanged, the best reference counts.
 IN_BETWEEN = (0.5, 2, 1, 2, False, False, False)
@@ -133,7 +137,9 @@ def show(answer: str, reference: str, *controls) -> Result:
     arguments, settings = chosen(*controls), settings_of(*controls)
     sums, scores = sums_and_scores(answer, reference, settings)
     count, words = shared_words(answer, reference, settings)
-    low = why_low(answer, reference, scores, settings.max_order)
+    grid = scoring.grid_scores(sums, settings)
+    is_nothing = not np.any(grid["aev"])
+    low = NOTHING if is_nothing else why_low(answer, reference, scores, settings.max_order)
     sentences = [f"AEv is **{scores['aev']:.3f}**, from 0 to 1. {count}", words, low]
     sentences.append(f"AEv({settings.alpha:g}, {settings.max_order}): {meaning(settings)}")
     # What follows the semicolon names settings, which are controls here. The score can have one part only.
@@ -153,12 +159,13 @@ def show(answer: str, reference: str, *controls) -> Result:
     lengths = f"{scores['prediction_length']:.0f} terms against {scores['reference_length']:.0f}"
     caption = f"Parts of the score; a penalty of 1 is none. Lengths: {lengths}"
     drawn = {"corners": corners_of(settings), "chosen": (round(settings.alpha, 1), settings.max_order)}
-    drawn |= {"sides": SIDES, "heat": HEAT, "pale": PALE, "grid": scoring.grid_scores(sums, settings)}
-    outputs = [html.rendered(__file__, "plane.html.j2", **drawn)]
+    drawn |= {"sides": SIDES, "heat": HEAT, "pale": PALE, "grid": grid}
+    outputs = ["" if is_nothing else html.rendered(__file__, "plane.html.j2", **drawn)]
     outputs.append(html.table(("part", "share", "penalty", "product"), cells, caption, {1, 2, 3}))
-    programs = {"aev": scores["aev"], "aev_grid": drawn["grid"]}
+    programs = {"aev": scores["aev"], "aev_grid": grid}
     code = metric_code("aev", predictions=[answer], references=[reference], **arguments, grid=True)
-    return Result(programs, sentences, outputs, code, RIGHT)
+    judge = html.fill('<p class="hint"><a href="{address}">AVA, the judge</a></p>', address=link_to("ava"))
+    return Result(programs, sentences, outputs, code, RIGHT + (judge if is_nothing else ""))
 
 
 def main_sliders() -> list[gr.Slider]:

@@ -237,18 +237,6 @@ class Demo:
 
     def add_file(self) -> None:
         """Add a field for a file, menus of its columns, and the report of `genqa-metrics score`."""
-        columns = self.description["file"]["columns"]
-
-        def scored(tick: Callable, path: str | None, *entries: object) -> list:
-            settings = self.settings(*entries[len(columns) :])
-            upload = uploads.read(path, dict(zip(columns, entries, strict=False)), self.name)
-            scores = str(uploads.new_path("scores.csv"))
-            report = uploads.scored(tick, upload.rows, self.name, settings, scores)
-            finding = "".join(report.findings[:1]).replace("`", "")  # the report has all
-            status = html.headline(finding, f"{report.headline}.") + upload.problems_html()
-            page = report.to_html()
-            return [status, html.frame("Report", page), scores, uploads.saved("report.html", page)]
-
         self.upload, preview = uploads.picker(self.description["file"], self.example_file)
         for control in (controls := self.file_controls()):
             control.render()
@@ -259,7 +247,20 @@ class Demo:
             outputs = [*plain_outputs(1), *uploads.downloads("All scores (CSV)", "Report (HTML)")]
         inputs = [*self.upload, *controls]  # files have a queue of their own: one answer waits for no file
         shown = {"long": True, "linked": False, "concurrency_id": "file"}
-        events.connect([button.click], scored, inputs, area, outputs, **shown)
+        events.connect([button.click], self.scored_file, inputs, area, outputs, **shown)
+
+    def scored_file(self, tick: Callable, path: str | None, *entries: object) -> list:
+        """Return what the page shows for a file, of the values of the menus of its columns and further fields."""
+        columns = self.description["file"]["columns"]
+        settings = self.settings(*entries[len(columns) :])
+        upload = uploads.read(path, dict(zip(columns, entries, strict=False)), self.name)
+        scores = str(uploads.new_path("scores.csv"))
+        report = uploads.scored(tick, upload.rows, self.name, settings, scores)
+        said = [*report.findings[:1], report.headline.removesuffix(".") + "."]  # the report has all findings
+        status = html.headline(*(sentence.replace("`", "") for sentence in said)) + upload.problems_html()
+        page = report.to_html()
+        frame = html.frame("Report", page, "embedded headed")
+        return [status, frame, scores, uploads.saved("report.html", page)]
 
     def launch(self) -> None:
         """Serve the page, which opens with the result of the first example; so the models are loaded."""

@@ -70,7 +70,8 @@ def joined(texts: Iterable[object]) -> Markup:
 def frame(name: str, report: str, classes: str = "embedded") -> Markup:
     """Return a page of the toolkit's reports in a frame as high as it is; `name` is for screen readers.
 
-    For `classes` see page.css; "rows-first": the answers stand above the tables, which are folded.
+    For `classes` see page.css; "headed": the page around it has its headline; "rows-first": the answers stand above
+    the tables, which are folded.
     """
     report = report.replace("<html ", f'<html class="{classes}" ', 1)
     return fill('<iframe title="{name}" onload="fitFrame(this)" srcdoc="{report}"></iframe>', name=name, report=report)

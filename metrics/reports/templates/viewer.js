@@ -364,7 +364,8 @@ function connectViewer(root) {
     estimate();
   }
   function label(row, value) {
-    done.push([row, row.label]);
+    const before = row.label;
+    done.push(() => { set(row, before); return row; });
     set(row, value);
     skipped = skipped.filter(key => key !== row.key);
     state.labels ? ask() : (refresh(), pick('status').textContent = `Labelled ${word(value)}.`);
@@ -372,8 +373,8 @@ function connectViewer(root) {
   function undo() {
     const last = done.pop();
     if (!last) return;
-    set(...last);
-    state.labels ? ask(last[0]) : refresh();
+    const row = last();  // takes back a label or a skip
+    state.labels ? ask(row) : refresh();
   }
   const showLabels = () => { if (has('label') && !state.columns.includes('label')) state.columns = [...state.columns, 'label']; };
   function refresh() {
@@ -420,6 +421,8 @@ function connectViewer(root) {
     if (data.serves && !estimates.childElementCount) estimate();
   }
   function skip() {
+    const [row, before] = [shownTask, skipped];
+    done.push(() => { skipped = before; return row; });
     skipped = [...skipped.filter(key => key !== shownTask.key), shownTask.key];
     if (tasks.every(row => row.label !== null || skipped.includes(row.key))) skipped = [shownTask.key];
     ask();

@@ -72,6 +72,7 @@ def label(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
+    from ...reports.report import with_files
     from .labelling import judged_answers, tasks_of
     from .page import State, serve
     from .stopping import lowest_accuracy, plan_until
@@ -100,9 +101,15 @@ def label(
                 tasks, rule = tasks_of(sources, number, seed, uniform_share, **reading), None
             else:
                 tasks, rule = plan_until(*judged_answers(sources, **reading), until, seed)
+        reading = terminal.reading_words([from_, systems, encoding, rows_at, sheet, split_references], column)
+        options = {"labels": [output], "settings": settings, "on_error": on_error}
+        step = f"genqa-metrics agree {shlex.quote(str(output))}"
+        if form == "verdict":
+            step = "genqa-metrics accuracy FILE --labels LABELS"
         if web:
+            then = with_files(step, terminal.names_of_files(inputs, options, reading))
             try:
-                serve(output, tasks, form, port, sys.stdout.isatty(), names, rule)
+                serve(output, tasks, form, port, sys.stdout.isatty(), names, rule, then)
             except OSError as error:
                 raise ValueError(f"--port: {error}") from error
             return
@@ -126,10 +133,7 @@ def label(
         terminal.say(line)
     if session.next() is not None:
         terminal.say("The same command continues with the others.")
-    reading = terminal.reading_words([from_, systems, encoding, rows_at, sheet, split_references], column)
-    options = {"labels": [output], "settings": settings, "on_error": on_error}
-    steps = ["genqa-metrics accuracy FILE --labels LABELS"] if form == "verdict" else []
-    terminal.say_steps(steps or [f"genqa-metrics agree {shlex.quote(str(output))}"], inputs, options, reading)
+    terminal.say_steps([step], inputs, options, reading)
 
 
 def ask(state, read: Callable[[], str], out) -> None:

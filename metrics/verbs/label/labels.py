@@ -25,8 +25,9 @@ SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which
 DIFFERENT_ROWS = 4.0  # standard errors of the sum of 1 / probability, above which labels are of other rows
 MIN_CHECKED = 10  # labels below which these two are not checked
 SEED = " seed="  # stands in the column between the rule and the seed of the order of the labels
+LABELLING_STOPPED = "labelling stopped"  # so begin notes on labels that are fewer than planned
 STOPPED = (
-    "labelling stopped by --until {}: intervals and tests here are for a number of labels that was decided before "
+    LABELLING_STOPPED + " by --until {}: intervals and tests here are for a number of labels that was decided before "
     "looking, and can miss the truth; genqa-metrics accuracy has the interval that holds at any number"
 )
 
@@ -371,6 +372,7 @@ def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: 
     Labels come in random order, so a row was labelled with its probability times labelled / planned. Files without
     "planned" show it, too: 1 / probability sums to about the number of rows when all planned labels are there.
     """
+    shares = []
     for system, planned_by_key in plans.items():
         labelled = [row for row, p in odds.items() if p is not None and items[row].system == system]
         if planned := max((number for number in planned_by_key.values() if number is not None), default=0):
@@ -380,10 +382,10 @@ def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: 
             share = 1.0 if share >= COMPLETE else share
         if labelled and share < 1:
             odds.update({row: odds[row] * share for row in labelled})
-            notes.append(
-                f"{system}: labelling stopped early, at {share:.0%} of the planned labels; the probabilities "
-                "with which they were drawn are scaled down"
-            )
+            shares.append(f"{share:.0%} of the labels planned for {system}")
+    if shares:
+        early = f"{LABELLING_STOPPED} early, at {' and '.join(shares)}"
+        notes.append(f"{early}; the probabilities with which they were drawn are scaled down")
 
 
 def selection_notes(items: Sequence[Item], judged: np.ndarray, probability: np.ndarray) -> list[str]:

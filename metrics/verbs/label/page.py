@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from ...reports.report import as_sentence
-from ...reports.table import markdown, render
+from ...reports.table import markdown, markdown_code, render
 from .guard import Guard, only_here
 from .labelling import FORMS, Session, Task, marked_words, position
 
@@ -55,10 +55,23 @@ class RaterLinks:
 
 
 class State:
-    """Where a rater is; one of each browser. `query` has what the link has behind its question mark."""
+    """Where a rater is; one of each browser.
 
-    def __init__(self, output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None, rule=None):
+    `query` has what the link has behind its question mark; `then` is the command that uses the labels; for `rule` see
+    `Session`.
+    """
+
+    def __init__(
+        self,
+        output: Path,
+        tasks: Sequence[Task],
+        form: str,
+        links: RaterLinks | None = None,
+        rule=None,
+        then: str = "",
+    ):
         self.output, self.tasks, self.form, self.links, self.rule = output, tasks, form, links, rule
+        self.then = then
         self.query: dict[str, str] = {}
         self.session: Session | None = None
         self.task: Task | None = None
@@ -69,6 +82,7 @@ class State:
 
     def _begin(self, second_pass: bool) -> None:
         self.skipped: list[str] = []
+        self.before: list[list[str] | None] = []  # of every skip what was skipped before it, None of a label
         self.second_pass = second_pass
         if self.session is not None:
             self.advance()
@@ -103,7 +117,8 @@ class State:
         if self.task is None:
             finished = ". ".join(self.session.outcomes()) or f"All {len(self.tasks):,} answers are labelled."
             finished = "You have looked at all disagreements." if self.second_pass else markdown(finished)
-            return "", f"{finished} Thank you: you can close this page."
+            then = f" Next, in the terminal: {markdown_code(self.then)}" * bool(self.then)
+            return "", f"{finished} Thank you: you can close this page.{then}"
         where = f"{len(self.session.done) + 1:,} of {self.session.total}"
         if self.second_pass:
             where = f"Second pass, {self.left:,} left: keep your label or change it"
@@ -116,21 +131,31 @@ class State:
         if len(comment) > MOST_COMMENT:
             raise ValueError(f"Comment: {len(comment):,} characters are too many; the limit is {MOST_COMMENT:,}")
         self.session.label(self.task, grade, comment=comment, second_pass=self.second_pass)
+        self.before.append(None)
         self.advance()
 
     def skip(self) -> None:
         """Leave a task for later."""
         if self.task is not None:
+            self.before.append(self.skipped)
             self.skipped = [*(key for key in self.skipped if key != self.task.key), self.task.key]
             self.advance()
 
     def undo(self) -> None:
-        """Take back the last label; not in the second pass, so that no label is lost."""
-        if self.session is not None and not self.second_pass:
+        """Take back the last skip or label; not in the second pass, so that no label is lost."""
+        if self.session is None or self.second_pass:
+            return
+        before = self.before.pop() if self.before else None
+        if before is None:
             self.advance(self.session.undo() or self.task)
+        else:
+            key, self.skipped = self.skipped[-1], before
+            self.advance(next(task for task in self.tasks if task.key == key))
 
     def undone(self) -> str:
         """Return what `undo` takes back, in words."""
+        if self.before and self.before[-1] is not None:
+            return "the skip"
         done = self.session.done if self.session is not None else {}
         return f"the last label ({_in_words([*done.values()][-1])})" if done else "the last label"
 
@@ -148,8 +173,8 @@ class State:
         return len(self.session.disagreements())
 
 
-def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None, rule=None):
-    """Return the page (`gradio.Blocks`); with `links` a name needs its link; `rule`: see `Session`."""
+def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None, rule=None, then: str = ""):
+    """Return the page (`gradio.Blocks`); with `links` a name needs its link; for `rule` and `then` see `State`."""
     import os
 
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -161,7 +186,7 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
     states: dict[str, State] = {}
 
     def of(request) -> State:
-        state = states.setdefault(request.session_hash or "", State(output, tasks, form, links, rule))
+        state = states.setdefault(request.session_hash or "", State(output, tasks, form, links, rule, then))
         state.query = dict(request.query_params)
         if len(states) > MOST_BROWSERS:
             del states[next(iter(states))]
@@ -244,6 +269,7 @@ def serve(
     open_browser: bool,
     raters: Sequence[str] = (),
     rule=None,
+    then: str = "",
 ) -> None:
     """Serve the page until it is stopped, to this machine alone unless GRADIO_SERVER_NAME says otherwise.
 
@@ -251,7 +277,7 @@ def serve(
     `port`: None for a free one from 7860 on.
     """
     links = None if only_here() else RaterLinks(raters)
-    blocks = page(output, tasks, form, links, rule)
+    blocks = page(output, tasks, form, links, rule, then)
     import gradio as gr
     from starlette.middleware import Middleware
 

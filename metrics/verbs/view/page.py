@@ -23,7 +23,7 @@ from ..inputs import digested_sources, read_answers
 from ..judge_errors import checked_judge, judge_answers
 from ..label.guard import MAX_BODY, foreign
 from ..label.labelling import Session, Task, plan, task_of
-from ..label.labels import LABELS_TO_BEGIN, key_of, read_labels
+from ..label.labels import LABELLING_STOPPED, LABELS_TO_BEGIN, key_of, read_labels
 from ..label.stopping import plan_until
 from .rows import viewed_answers
 
@@ -135,6 +135,9 @@ def viewed(
         notes.insert(0, warning)
     means = people.mean if people else np.full(len(items), np.nan)
     answers = viewed_answers(items, judged, verdicts, means, topics if by else (), tasks, "" if judge else JUDGE)
+    keys_without_label = {answer.key for answer in answers if answer.label is None}
+    if session.next() if session else any(task.key in keys_without_label for task in tasks):  # it goes on here
+        notes = [note for note in notes if not note.startswith(LABELLING_STOPPED)]
     is_taken = session is None and labels is not None and labels.name == "labels.jsonl"
     download = "new_labels.jsonl" if is_taken else "labels.jsonl"
     command = f"genqa-metrics accuracy {names} --labels {download}"
