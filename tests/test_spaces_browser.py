@@ -377,6 +377,8 @@ def test_a_file_is_scored(visit, tmp_path):
     press(page)
     result(page, "scored by")
     result(page, "1 row was left out")
+    expect(framed(page).locator(".lead .about")).to_have_count(1)
+    expect(framed(page).locator(".lead .about")).to_be_hidden()  # it stands above the report
     with page.expect_download() as download:
         saved(page, "All scores (CSV)").click()
     lines = Path(download.value.path()).read_text().splitlines()
