@@ -156,8 +156,8 @@ def read_labels(
     """
     if sources:
         labels = _labels_of_files(sources, items, columns, skips, notes)
-        own = {row for row, rated in enumerate(ratings) if any(label is not None for label, _, _ in rated)}
-        if unused := own - {label.row for label in labels}:
+        rows_with_label = {row for row, rated in enumerate(ratings) if any(label is not None for label, _, _ in rated)}
+        if unused := rows_with_label - {label.row for label in labels}:
             notes.append(
                 f"labels in the rows were not used, {len(unused):,} in all, as the labels are in another file"
             )
