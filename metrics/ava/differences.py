@@ -393,7 +393,7 @@ def pairs_that_differ(question: str, reference: str, answer: str) -> list[Differ
     sides = [(answer, reference, [(each.start, each.text) for each in stated])]
     sides.append((reference, answer, [(reference.find(each.accepted), each.accepted) for each in stated]))
     for text, other, places in sides:
-        named = [(start, start + len(part)) for start, part in places]
+        named = [(start, start + len(shown)) for start, shown in places]
         for start, end in _new_words(text, other, question):
             if not any(first < end and start < last for first, last in named):
                 return []

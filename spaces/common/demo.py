@@ -256,8 +256,8 @@ class Demo:
         upload = uploads.read(path, dict(zip(columns, entries, strict=False)), self.name)
         scores = str(uploads.new_path("scores.csv"))
         report = uploads.scored(tick, upload.rows, self.name, settings, scores)
-        said = [*report.findings[:1], report.headline.removesuffix(".") + "."]  # the report has all findings
-        status = html.headline(*(sentence.replace("`", "") for sentence in said)) + upload.problems_html()
+        sentences = [*report.findings[:1], report.headline.removesuffix(".") + "."]  # the report has all findings
+        status = html.headline(*(text.replace("`", "") for text in sentences)) + upload.problems_html()
         page = report.to_html()
         frame = html.frame("Report", page, "embedded headed")
         return [status, frame, scores, uploads.saved("report.html", page)]
