@@ -434,9 +434,8 @@ def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided(spa
     assert [name for (name, _), (echo, _) in zip(marked, cells, strict=True) if echo] == ["ROUGE-L", "BERTScore"]
     assert [bool(echo) + bool(own_words) for echo, own_words in cells] == [1] * 6
     status, _, sides, *_ = app.DEMO.scored(spaces.events.ignore, *app.DEMO.examples[2].entries)
-    assert re.search("Accuracy by labels: too close to call: A is ahead of B by [0-9]+ points, but only 5 questions", status), (
-        "the finding is about chance"
-    )
+    said = "Accuracy by labels: too close to call: A is ahead of B by [0-9]+ points, but only 5 questions"
+    assert re.search(said, status), "the finding is about chance"
     assert "<b>" not in sides, "6 and 5 of 8 are right: no system is marked as better"
     assert app.comparing.NO_WINNER in sides
     for row in rows:
