@@ -93,12 +93,12 @@ def why_to_read(answer: scoring.AnswerToRead, threshold: float = 0.5) -> str:
     """Return in a few words why an answer should be read.
 
     >>> from types import SimpleNamespace
-    >>> why_to_read(SimpleNamespace(kind=scoring.DISAGREE, label=1.0, score=0.2))
-    'label right, judged 0.20'
+    >>> why_to_read(SimpleNamespace(kind=scoring.DISAGREE, label=1.0, score=0.2, verdict=0))
+    'labelled right, judged wrong 0.20'
     """
     score, _ = probability_and_threshold(answer.score, threshold)
     if answer.kind == scoring.DISAGREE:
-        return f"label {_grade(answer)}, judged {score}"
+        return f"labelled {_grade(answer)}, judged {'right' if answer.verdict else 'wrong'} {score}"
     if answer.kind == scoring.APART:
         return _shown_scores(answer)
     if answer.kind == scoring.LOWEST and answer.missing:

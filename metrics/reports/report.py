@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 5  # in a sentence
 MOST_CHARACTERS = 80  # of the names that a sentence lists
 WIDTH, SCREEN = 100, 30  # columns and lines of a first screen at most
-MOST_NOTES = 3  # on a first screen
+MOST_NOTES, MOST_ON_TOP = 3, 2  # on a first screen, above the tables of a page
 _FILES = re.compile(r"(genqa-metrics [a-z]+ |--labels )(FILE|LABELS)\b")  # in commands that sentences name
 _COMMAND = re.compile(r"genqa-metrics [a-z]+ (?:FILE|LABELS)(?: --?[a-z-]+(?: (?:[\w./=]*[\w/]|'[^']*'))?)*")
 SYSTEM_COLOURS = 7  # in page.css
@@ -248,15 +248,15 @@ def colours_of(systems: Collection[str]) -> dict[str, int]:
 
 
 def first_and_further(notes: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return [the first note that can change a decision], for the top of a page, and the others, as sentences.
+    """Return the first notes that can change a decision, for the top of a page, and the others, as sentences.
 
     >>> first_and_further([Detail("read as JSON"), "3 texts were cut"])
     (['3 texts were cut.'], ['Read as JSON.'])
     """
     notes = list(dict.fromkeys(notes))
-    first = next((note for note in notes if not isinstance(note, Detail)), None)
-    return [f"{first}".removesuffix(".") + "."] * (first is not None), [
-        as_sentence(note) for note in notes if note != first
+    first = [note for note in notes if not isinstance(note, Detail)][:MOST_ON_TOP]
+    return [f"{note}".removesuffix(".") + "." for note in first], [
+        as_sentence(note) for note in notes if note not in first
     ]
 
 
@@ -468,7 +468,7 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
     systems counts labels, the sentence says so.
 
     >>> of_faults({"a": {"wrong value": 4, "unknown": 3}, "b": {"declined": 1, "unknown": 1}})
-    ['9 judged wrong: wrong value (a 4), declined (b 1), unknown (a 3, b 1); explain also asks the judge']
+    ['9 judged wrong: wrong value (a 4), declined (b 1), unknown (a 3, b 1); explain says which words these lack']
     """
     total = sum((Counter(of) for of in faults.values()), Counter())
     names = sorted(total, key=lambda name: name == UNKNOWN_FAULT)
@@ -481,7 +481,7 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], accuracy: Mapping | None 
         }
     have_labels = any(system["labelled"] for system in accuracy["systems"].values()) if accuracy else False
     judged = f"{total.total():,} judged wrong{' (answers labelled right are left out)' * have_labels}"
-    closer = "; explain also asks the judge" * (UNKNOWN_FAULT in total)  # and can name what words do not show
+    closer = "; explain says which words these lack" * (UNKNOWN_FAULT in total)
     return [f"{judged}: {', '.join(name + shown for name, shown in counts.items())}{closer}"]
 
 

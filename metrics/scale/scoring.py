@@ -280,7 +280,7 @@ def totals_of(keys: np.ndarray, sums: QuestionSums, rows: Sequence[int] | np.nda
 
 
 DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
-OTHER_WORDS = "judged right with other words than an accepted answer"  # surely; a lost condition can be among these
+OTHER_WORDS = "judged right but not word for word"  # surely; a lost condition can be among these
 APART = "scores far apart"  # of an answer by one metric
 AGREED = "judged wrong as labelled"  # which need not be read, and come behind all others
 # What people and judge disagree about is read beside the rest, 4 to 3. Of the rest what is nearest to the threshold

@@ -17,10 +17,10 @@ from ..label.labels import smallest_lead
 from .rows import Matched
 
 
-def question_notes(sizes: np.ndarray, are_right_or_wrong: bool, half_width: float = 0) -> list[str]:
+def question_notes(sizes: np.ndarray, are_right_or_wrong: bool, half_width: float, tests: int) -> list[str]:
     """Return notes on repeated questions and on too few questions, from (questions,) numbers of rows.
 
-    Of answers that are right or wrong a note says which differences can be told; `half_width`: see `smallest_lead`.
+    Of answers that are right or wrong a note says which differences can be told, see `smallest_lead`.
     """
     questions, rows, number = len(sizes), int(sizes.sum()), float(kish(sizes))
     notes = []
@@ -34,7 +34,7 @@ def question_notes(sizes: np.ndarray, are_right_or_wrong: bool, half_width: floa
         notes.append(f"{few}: too few for intervals, which need {MIN_QUESTIONS}")
     elif number < FEW:
         clear = "only clear differences can be told from chance"
-        notes.append(f"{few}: {smallest_lead(round(number), half_width) if are_right_or_wrong else clear}")
+        notes.append(f"{few}: {smallest_lead(round(number), half_width, tests) if are_right_or_wrong else clear}")
     return notes
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -219,7 +220,9 @@ def compare(
             *notes.skipped_notes(matched, skips),
             *label_notes,
             *(accuracy["notes"] if accuracy else []),
-            *notes.question_notes(sizes, bool(accuracy), _least_half_width(numbers.get(judge, {}))),
+            *notes.question_notes(
+                sizes, bool(accuracy), _least_half_width(numbers.get(judge, {})), comb(len(matched.systems), 2)
+            ),
             *([] if is_partial else notes.unreachable_notes(sizes, tests, resamples)),
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],

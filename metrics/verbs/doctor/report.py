@@ -360,7 +360,7 @@ def _actions(rows: _Rows, files: Sequence[str], columns: Sequence[Mapping]) -> I
     else:
         skip = [] if are_all_shared else ["--on-error", "skip"]
         why = f"{len(systems)} systems share {shared:,} questions"
-        why += f"; {what_questions_show(shared)}" * rows.can_be_judged
+        why += f"; {what_questions_show(shared, tests=math.comb(len(systems), 2))}" * rows.can_be_judged
         yield comparing, why, "compare", *skip, *metric, *by_labels
     human = max(sum(item.human[0] is not None for item in rows.items), rows.labels)
     if human >= MIN_AGREE and not kind.sets:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, count
+from statistics import NormalDist
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ...rows.sources import Source
 from ...scale.scoring import TAKEN_AS_DRAWN, label_note, question_keys, rows_by_system
 from ...statistics.estimation import cluster_sums
 from ...statistics.intervals import MIN_QUESTIONS, wilson
-from ...statistics.resampling import LEAST_DIFFERING
+from ...statistics.resampling import LEAST_DIFFERING, LEVEL
 from ..inputs import Plan, Rating, item_key, key_of, rater_of, read_answers, rows_of_answers, share_of
 
 LABELS_TO_BEGIN = 30  # of a system: the one number that every verb proposes, and below which it says "rough"
@@ -104,23 +105,26 @@ def labels_needed(points: float = POINTS) -> int:
     return next(number for number in count(MIN_QUESTIONS) if _half_width(number, USUAL_SHARES[1]) <= points)
 
 
-def smallest_lead(number: int, half_width: float = 0) -> str:
+def smallest_lead(number: int, half_width: float = 0, tests: int = 1) -> str:
     """Return in words which lead of one of two systems so many labelled questions can show.
 
     Fewer than `LEAST_DIFFERING` questions on which systems differ are never significant. The errors of the two systems
-    are taken for independent, with 80% right answers, unless the `half_width` of the interval of a lead is known.
+    are taken for independent, with 80% right answers, unless the `half_width` of the interval of a lead is known. The
+    best of several `tests` must have a p below 5% by their number (Holm).
 
     >>> smallest_lead(12), smallest_lead(5)
     ('a lead below about 50 points is hardly ever significant, a larger one can be', 'no lead can be significant')
     """
-    least = max(_least_lead(number), 100 * half_width)
+    least = max(_least_lead(number, tests), 100 * half_width)
     if least > 100:
         return "no lead can be significant"
     return f"a lead below about {least:.0f} points is hardly ever significant, a larger one can be"
 
 
-def _least_lead(number: int) -> float:
-    return max(100 * LEAST_DIFFERING / number, 2**0.5 * _half_width(number, USUAL_SHARES[0]))
+def _least_lead(number: int, tests: int = 1) -> float:
+    wider = NormalDist().inv_cdf(1 - 0.025 / tests) / 1.96
+    differing = next(n for n in count(LEAST_DIFFERING) if tests * 0.5 ** (n - 1) < LEVEL)  # all for one system
+    return max(100 * differing / number, 2**0.5 * _half_width(number, USUAL_SHARES[0]) * wider)
 
 
 def questions_needed(number: int = 0, half_width: float = 0) -> str:
@@ -135,10 +139,10 @@ def questions_needed(number: int = 0, half_width: float = 0) -> str:
     return f"a lead of {POINTS} points needs about {round(needed, -1):.0f} questions"
 
 
-def what_questions_show(number: int, half_width: float = 0) -> str:
+def what_questions_show(number: int, half_width: float = 0, tests: int = 1) -> str:
     """Return which lead so many labelled questions can show, and how many one of `POINTS` needs where that is more."""
-    least = max(_least_lead(number), 100 * half_width)
-    return smallest_lead(number, half_width) + f"; {questions_needed(number, half_width)}" * (least > POINTS)
+    least = max(_least_lead(number, tests), 100 * half_width)
+    return smallest_lead(number, half_width, tests) + f"; {questions_needed(number, half_width)}" * (least > POINTS)
 
 
 def read_labels(

@@ -13,7 +13,7 @@ from ...core.reading import one_line, the_first
 from ...core.scorer import ASKED, Scorer
 from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.charts import Intervals, accuracy_intervals
-from ...reports.excerpt import MOST_LINES, judged_lines, reading_lines, set_lines, why_to_read
+from ...reports.excerpt import MOST_LINES, judged_lines, nearest_part, reading_lines, set_lines, why_to_read
 from ...reports.report import (
     MOST_NAMED,
     WIDTH,
@@ -54,8 +54,6 @@ from ...scale.scoring import (
     CONFUSION,
     DISAGREE,
     EXAMPLES,
-    OTHER_WORDS,
-    SHARES,
     AnswerToRead,
     QuestionTotals,
     by_kind,
@@ -342,8 +340,9 @@ class ScoreReport(Report):
             texts = [answer.question or " | ".join(answer.missing)]
             texts.append(" | ".join(prediction.splitlines()) if self.results.sets else prediction)
             texts += [" | ".join(of(answer)) for of in beside.values()]
+            accepted = " ".join(answer.references)
             for column, text in enumerate(texts, len(cells)):
-                cells.append(_short(text))
+                cells.append(nearest_part(one_line(text), LONG, accepted if header[column] == "answer" else ""))
                 whole |= {(row, column): text} if cells[-1] != text else {}
             rows.append(cells)
         return [Table(READ, header, rows, texts=range(1, len(header)), whole=whole)] * bool(rows)
@@ -622,15 +621,14 @@ class ScoreReport(Report):
         is_judged = self._first == self.judge
         chosen = to_read.examples if is_judged and self._fits else to_read.first
         measured = ", lowest, or scores far apart" * self.compares_words
-        short = {DISAGREE: "against the label", OTHER_WORDS: "judged right with other words"}
-        counts = {kind: to_read.counts[kind] for kind in SHARES if kind != AGREED or every == to_read.counts[AGREED]}
-        kinds = {kind: f"{count:,} {short.get(kind, kind)}" for kind, count in counts.items() if count}
-        against = [kinds.pop(DISAGREE)] if DISAGREE in kinds else []
+        short = {DISAGREE: "against the label"}
+        kinds = {kind: f"{count:,} {short.get(kind, kind)}" for kind, count in to_read.counts.items() if count}
+        against, agreed = ([kinds.pop(kind)] if kind in kinds else [] for kind in (DISAGREE, AGREED))
         others = ", then ".join(kinds.values())
         others = [f"without a label {others}" if self._are_labelled else others] if others else []
         heading = f"{READ} ({{}} of {every:,}{measured}; all: --worst {every})"
         if is_judged:
-            heading = f"{READ}: {'; '.join([*against, *others])} ({{}} shown; all {every:,}: --worst {every})"
+            heading = f"{READ}: {'; '.join([*against, *others, *agreed])} ({{}} shown; all {every:,}: --worst {every})"
         room = max(room - 1 - -(-len(heading) // width), LEAST_LINES)  # below an empty line and the heading
 
         def lines_of(answers: Sequence[AnswerToRead], most: int = MOST_LINES) -> list[list[str]]:
@@ -663,9 +661,3 @@ def _shown_scores(scores: Mapping[str, float], hidden: Sequence[str]) -> dict[st
         length = shown.pop("prediction_length")
         shown["length_ratio"] = length / max(shown.pop("reference_length"), 1)
     return shown
-
-
-def _short(text: str) -> str:
-    """Return a text on one line without markup, the beginning of a long one."""
-    text = one_line(text)
-    return text if len(text) <= LONG else f"{text[:LONG]}..."
