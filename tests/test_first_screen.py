@@ -237,7 +237,8 @@ def test_the_first_screen_has_the_finding_one_number_and_what_to_read(repository
         "88 answers of 2 systems, judged by AVA (small). All 88 answers have labels,",
         "which decide.",
     ]
-    assert re.search(r"Read these first: 8 against the label \(\d shown; all 31: --worst 31\)", text)
+    groups = r"Read these first: 8 against the label; 23 judged wrong as labelled \(\d shown; all 31: --worst 31\)"
+    assert re.search(groups, " ".join(lines))
     assert text.count("0.659") == text.count("0.818") == 1  # 29 and 36 of 44, what the labels say
     assert "0.59" not in text  # what the judge says beside them
     everything = shown(repository, "--verbose")
