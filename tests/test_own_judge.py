@@ -236,7 +236,7 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(judges, tmp_path)
     unlike = genqa_metrics.score(rows, "ava", {"ava": settings})
     assert like.accuracy["unlike"] == {}
     assert {*map(tuple, unlike.accuracy["unlike"].values())} == {
-        ("30 of 30 answers have an unusual length for this judge",)
+        ("all 30 answers have an unusual length for this judge",)
     }
     assert all(values["low"] is not None for values in like.accuracy["systems"].values())
     assert all(values["low"] is None for values in unlike.accuracy["systems"].values())
